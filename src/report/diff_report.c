@@ -124,9 +124,9 @@ static void print_head(const struct diff_report *report, const struct page *page
             continue;
         fputs(SIDES[side], page->file);
         page_clip(page, line, page->columns - 8);
-        fputs("\n        ", page->file);
+        fputc('\n', page->file);
         profile_event_text(&report->diff.events[side], profile_table_sum(report->diff.table, side),
-                           page->file);
+                           "        ", page);
         free(line);
     }
 }

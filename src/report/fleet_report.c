@@ -89,7 +89,7 @@ void fleet_report_free(struct fleet_report *report) {
 
 static void print_head(const struct fleet_report *report, const struct page *page) {
     profile_set_text(report->set, page->file);
-    profile_event_text(report->event, report->matrix.total, page->file);
+    profile_event_text(report->event, report->matrix.total, "", page);
     fprintf(page->file, "%s hosts", text_grouped(sampled_hosts(&report->matrix)).s);
     char image[256];
     if (report->image)

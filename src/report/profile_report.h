@@ -45,8 +45,9 @@ bool profile_report_json(const struct profile_report *report, FILE *file, struct
 void profile_set_text(const struct profile_set *set, FILE *file);
 /* Which of the epochs' samples, a line; nothing when all. */
 void sample_choice_text(const struct sample_choice *choice, FILE *file);
-/* "cpu-clock: 61,952 samples, one every 192 us" and the end of the line. */
-void profile_event_text(const struct profile_event *event, double total, FILE *file);
+/* "cpu-clock: 61,952 samples, one every 192 us", behind a margin. Wraps. */
+void profile_event_text(const struct profile_event *event, double total, const char *margin,
+                        const struct page *page);
 /* Adds notes on what the figures of this event rest on: its precision, and the error of sampling of
  * rows that have `largest` and `smallest` (0: there is none). False: out of memory. */
 bool profile_set_worth(const struct profile_set *set, const struct profile_event *event,

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/core.h"
 #include "report/short_name.h"
@@ -83,11 +84,11 @@ static unsigned description_columns(const struct page *page) {
                                                     : page->columns - REST;
 }
 
-static void print_cost(const struct what_if *what_if, uint32_t set, FILE *file) {
+static void format_cost(const struct what_if *what_if, uint32_t set, char *text, size_t size) {
     const struct multisim_cost cost = sampled_multisim_cost(&what_if->sample, &what_if->run, set);
-    fprintf(file, "%5s", text_percent(cost.share, 1).s);
-    if (!what_if->interval_unknown)
-        fprintf(file, " ±%s", text_percent(cost.half_interval, 1).s);
+    const bool known = !what_if->interval_unknown;
+    snprintf(text, size, "%5s%s%s", text_percent(cost.share, 1).s, known ? " ±" : "",
+             known ? text_percent(cost.half_interval, 1).s : "");
 }
 
 /* "61 % in longest_match, deflate.c:1148-1153" */
@@ -126,14 +127,20 @@ static void print_cause(const struct what_if *what_if, uint32_t category, const 
     const struct breakdown *breakdown = &what_if->breakdown;
     uint32_t partner = partner_of(what_if, category);
     double icost = breakdown_icost(breakdown, 1u << category | 1u << partner);
+    char cost[32], together[64] = "";
+    format_cost(what_if, 1u << category, cost, sizeof cost);
+    if (partner != category)
+        snprintf(together, sizeof together, "%s %s (%s%s)",
+                 icost < 0 ? "in series with" : "overlaps with", breakdown->names[partner],
+                 icost < 0 ? "" : "+", text_percent(icost, breakdown->cycles[0]).s);
+    const unsigned before = 1 + NAME + description_columns(page) + text_columns(cost) + 2;
+    const bool fits = before + strlen(together) <= page->columns;
     fputc(' ', page->file);
     page_cell(page, breakdown->names[category], NAME, TEXT_LEFT);
     page_cell(page, ideal_description(category), description_columns(page), TEXT_LEFT);
-    print_cost(what_if, 1u << category, page->file);
-    if (partner != category)
-        fprintf(page->file, "  %s %s (%s%s)", icost < 0 ? "in series with" : "overlaps with",
-                breakdown->names[partner], icost < 0 ? "" : "+",
-                text_percent(icost, breakdown->cycles[0]).s);
+    fputs(cost, page->file);
+    if (*together)
+        fprintf(page->file, "%s%s", fits ? "  " : "\n       ", together);
     fputc('\n', page->file);
     print_places(what_if, category, page);
 }
@@ -154,8 +161,8 @@ void what_if_text(const struct what_if *what_if, const struct page *page) {
              breakdown_set_name(breakdown, pair, both, sizeof both));
     fputc(' ', page->file);
     page_cell(page, name, NAME + description_columns(page), TEXT_LEFT);
-    print_cost(what_if, pair, page->file);
-    fputc('\n', page->file);
+    format_cost(what_if, pair, both, sizeof both);
+    fprintf(page->file, "%s\n", both);
     page_wrap(page,
               "in series: either removes the same cycles; overlap: these go only when both are "
               "removed",

@@ -71,13 +71,30 @@ void annotation_text_head(const struct profile_set *set, const struct profile_ev
     fputs(page->bold, file);
     profile_set_text(set, file);
     fputs(page->plain, file);
-    profile_event_text(event, total, file);
+    profile_event_text(event, total, "", page);
+}
+
+static void print_sums(const struct printer *printer) {
+    const struct annotation *annotation = printer->annotation;
+    const struct procedure_profile *profile = annotation->input.profile;
+    struct text_printer line;
+    FILE *file = text_printer_begin(&line);
+    if (!file)
+        return;
+    print_values(profile->sum, annotation->input.event->unit, file);
+    fprintf(file, ", %s %% of all", text_percent(profile->sum, profile->total).s);
+    if (!annotation_is_late(annotation) && annotation->executed > 0)
+        fprintf(file, "; best case %.2f CPI, actual %.2f CPI",
+                annotation->best / annotation->executed, annotation->cycles / annotation->executed);
+    char *text = text_printer_end(&line);
+    if (text)
+        page_wrap(printer->page, text, NULL, "", "  ");
+    free(text);
 }
 
 static void print_head(const struct printer *printer) {
     const struct annotation *annotation = printer->annotation;
     const struct annotation_input *input = &annotation->input;
-    const struct procedure_profile *profile = input->profile;
     const struct cfg *cfg = graph_of(printer);
     FILE *file = printer->file;
     char fitted[TEXT_BYTES];
@@ -90,17 +107,11 @@ static void print_head(const struct printer *printer) {
                input->code->address, input->code->address + input->code->size,
                page_fit_path(fitted, sizeof fitted, input->image, room), cfg->insn_count,
                text_plural(cfg->insn_count), cfg->block_count, text_plural(cfg->block_count));
-    print_values(profile->sum, input->event->unit, file);
-    fprintf(file, ", %s %% of all", text_percent(profile->sum, profile->total).s);
+    print_sums(printer);
     if (annotation_is_late(annotation)) {
-        fputc('\n', file);
         annotation_text_skid(annotation, printer->page);
         return;
     }
-    if (annotation->executed > 0)
-        fprintf(file, "; best case %.2f CPI, actual %.2f CPI",
-                annotation->best / annotation->executed, annotation->cycles / annotation->executed);
-    fputc('\n', file);
     page_print(printer->page, "best case: the schedule of machine %s%s", input->machine->name,
                input->view == VIEW_TIP ? ", cycles shared by what commits together" : "");
     report_text_chosen(&input->machine->chosen, printer->page);
@@ -350,20 +361,19 @@ static void print_block_head(const struct printer *printer, uint32_t number) {
     const struct annotation_block *sums = &annotation->blocks[number];
     const struct frequency_estimate *estimate =
         &annotation->input.analysis->frequency.blocks[number];
-    char best[32], actual[32];
+    char best[32], actual[32], known[64] = "not known";
     double n = block->insn_count;
     if (annotation_is_late(annotation)) {
         annotation_text_late_block(annotation, number, printer->page);
         return;
     }
-    fprintf(printer->file, "\n%s*** Best-case %s/%" PRIu32 " = %.2f CPI, ", printer->bold,
-            cycles_text(sums->best, best), block->insn_count, sums->best / n);
     if (sums->executions > 0)
-        fprintf(printer->file, "actual %s/%" PRIu32 " = %.2f CPI%s\n",
-                cycles_text(sums->actual, actual), block->insn_count, sums->actual / n,
-                printer->plain);
-    else
-        fprintf(printer->file, "actual not known%s\n", printer->plain);
+        snprintf(known, sizeof known, "%s/%" PRIu32 " = %.2f CPI",
+                 cycles_text(sums->actual, actual), block->insn_count, sums->actual / n);
+    fprintf(printer->file, "\n%s", printer->bold);
+    page_print(printer->page, "*** Best-case %s/%" PRIu32 " = %.2f CPI, actual %s",
+               cycles_text(sums->best, best), block->insn_count, sums->best / n, known);
+    fputs(printer->plain, printer->file);
     char times[48] = "?", loops[48] = "";
     if (sums->executions > 0)
         snprintf(times, sizeof times, "%s", text_count((uint64_t)(sums->executions + 0.5)).s);

@@ -2,6 +2,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/annotation.h"
@@ -75,7 +76,6 @@ static void print_executions(const struct annotation *annotation, uint32_t numbe
         fputs("executed ? times", file);
 }
 
-/* A line more. */
 static void print_simulated(const struct annotation *annotation, uint32_t number, FILE *file) {
     const struct procedure_profile *profile = annotation->input.simulated->profile;
     const struct cfg *cfg = &annotation->input.analysis->cfg;
@@ -84,21 +84,18 @@ static void print_simulated(const struct annotation *annotation, uint32_t number
     double cycles = 0;
     for (uint32_t i = 0; i < block->insn_count; i++)
         cycles += annotation_simulated_cycles(annotation, block->first_insn + i);
-    fprintf(file, "\n*** simulated: %.1f %% of the time", percent_of(cycles, profile->sum_cycles));
+    fprintf(file, "*** simulated: %.1f %% of the time", percent_of(cycles, profile->sum_cycles));
     if (profile->executions && profile->executions[offset] > 0)
         fprintf(file, "; executed %s times; %.2f CPI",
                 text_count((uint64_t)(profile->executions[offset] + 0.5)).s,
                 cycles / profile->executions[offset] / block->insn_count);
 }
 
-void annotation_text_late_block(const struct annotation *annotation, uint32_t number,
-                                const struct page *page) {
+static void print_late(const struct annotation *annotation, uint32_t number, FILE *file) {
     const struct late *late = &annotation->input.analysis->late;
     const struct late_cycles *cycles = &late->blocks[number];
     const struct cfg_block *block = &annotation->input.analysis->cfg.blocks[number];
-    FILE *file = page->file;
-    fprintf(file, "\n%s*** %.1f %% of the time", page->bold,
-            percent_of(cycles->likely, late->total));
+    fprintf(file, "*** %.1f %% of the time", percent_of(cycles->likely, late->total));
     if (percent_of(cycles->least, late->total) != percent_of(cycles->most, late->total))
         fprintf(file, " (%.1f to %.1f %%)", percent_of(cycles->least, late->total),
                 percent_of(cycles->most, late->total));
@@ -106,9 +103,30 @@ void annotation_text_late_block(const struct annotation *annotation, uint32_t nu
     print_executions(annotation, number, file);
     if (block->loop_depth)
         fprintf(file, "; in %" PRIu32 " loop%s", block->loop_depth, text_plural(block->loop_depth));
+}
+
+/* A line, wrapped. */
+static void wrap_line(void (*print)(const struct annotation *, uint32_t, FILE *),
+                      const struct annotation *annotation, uint32_t number,
+                      const struct page *page) {
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
+    if (!file)
+        return;
+    print(annotation, number, file);
+    char *text = text_printer_end(&printer);
+    if (text)
+        page_wrap(page, text, NULL, "", "    ");
+    free(text);
+}
+
+void annotation_text_late_block(const struct annotation *annotation, uint32_t number,
+                                const struct page *page) {
+    fprintf(page->file, "\n%s", page->bold);
+    wrap_line(print_late, annotation, number, page);
     if (annotation->input.simulated)
-        print_simulated(annotation, number, file);
-    fprintf(file, "%s\n", page->plain);
+        wrap_line(print_simulated, annotation, number, page);
+    fputs(page->plain, page->file);
 }
 
 /* ---- summary ---- */

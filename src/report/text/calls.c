@@ -359,7 +359,7 @@ void call_report_text(const struct call_report *report, const struct page *page)
     fputs(page->bold, page->file);
     profile_set_text(report->set, page->file);
     fputs(page->plain, page->file);
-    profile_event_text(report->event, report->profile->frames.items[0].total, page->file);
+    profile_event_text(report->event, report->profile->frames.items[0].total, "", page);
     call_report_draw(report, page);
     report_text_foot(&report->report, page);
 }

@@ -10,7 +10,7 @@
 #include "util/array.h"
 #include "util/text.h"
 
-enum { NAME_BYTES = 4096, COMMIT = 34 };
+enum { NAME_BYTES = 4096, COMMIT = 34, EVENTS = 44 };
 
 static struct text percent(double share) {
     struct text none = {"-"};
@@ -99,7 +99,8 @@ static void print_systematic(const struct comparison *comparison, const struct p
 static const char *const CATEGORIES[CATEGORY_COUNT] = {
     "execute", "ALU stall", "load stall", "store stall", "front end", "mispredict", "misc. flush"};
 
-static void print_commit_line(const struct comparison *comparison, unsigned line, FILE *file) {
+static void print_commit_line(const struct comparison *comparison, unsigned line, int width,
+                              FILE *file) {
     const struct simulation *simulation = comparison->report.simulation;
     char text[128] = "";
     if (line < CATEGORY_COUNT)
@@ -108,7 +109,7 @@ static void print_commit_line(const struct comparison *comparison, unsigned line
             text_percent((double)simulation->commits.categories[line], (double)simulation->cycles)
                 .s,
             text_count(simulation->commits.categories[line]).s);
-    fprintf(file, "%-*s", COMMIT, text);
+    fprintf(file, "%-*s", width, text);
 }
 
 static void print_event_line(const struct comparison *comparison, unsigned event, FILE *file) {
@@ -123,12 +124,22 @@ static void print_event_line(const struct comparison *comparison, unsigned event
 static void print_commits(const struct comparison *comparison, const struct page *page) {
     FILE *file = page->file;
     char heading[128];
+    const bool beside = page->columns >= COMMIT + EVENTS; /* else one below the other */
     snprintf(heading, sizeof heading, "cycles at commit: %s program",
              program_class_name(comparison->program_class));
-    fprintf(file, "\n%s%-*s  %-6s      µops    cycles   instr.      r%s\n", page->bold, COMMIT,
-            heading, "event", page->plain);
+    fprintf(file, "\n%s%-*s%s", page->bold, beside ? COMMIT : 0, heading,
+            beside ? "" : page->plain);
+    if (!beside) {
+        for (unsigned line = 0; line < CATEGORY_COUNT; line++) {
+            fputc('\n', file);
+            print_commit_line(comparison, line, 0, file);
+        }
+        fprintf(file, "\n\n%s", page->bold);
+    }
+    fprintf(file, "  %-6s      µops    cycles   instr.      r%s\n", "event", page->plain);
     for (unsigned line = 0; line < PSV_BITS; line++) {
-        print_commit_line(comparison, line, file);
+        if (beside)
+            print_commit_line(comparison, line, COMMIT, file);
         print_event_line(comparison, line, file);
     }
 }

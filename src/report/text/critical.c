@@ -65,16 +65,17 @@ static void print_instructions(const struct inspection_report *report, const str
 }
 
 void critical_text(const struct inspection_report *report, const struct page *page) {
-    FILE *file = page->file;
-    const char *bold = page->bold, *plain = page->plain;
     const struct inspection *inspection = report->inspection;
-    fprintf(file, "\n%scritical path%s of %" PRIu32 " piece%s of the graph: %s cycle%s, %s µop%s",
-            bold, plain, inspection->fragments, text_plural(inspection->fragments),
-            text_count((uint64_t)inspection->cycles).s, text_plural((uint64_t)inspection->cycles),
-            text_count(inspection->kept).s, text_plural(inspection->kept));
-    if (inspection->seen > inspection->kept)
-        fprintf(file, " of %s", text_count(inspection->seen).s);
-    fprintf(file, "\n%s edge     %% of path    cycles  idealised by  what it is%s\n", bold, plain);
+    const bool cut = inspection->seen > inspection->kept;
+    char path[256];
+    snprintf(path, sizeof path, "of %" PRIu32 " piece%s of the graph: %s cycle%s, %s µop%s%s%s",
+             inspection->fragments, text_plural(inspection->fragments),
+             text_count((uint64_t)inspection->cycles).s, text_plural((uint64_t)inspection->cycles),
+             text_count(inspection->kept).s, text_plural(inspection->kept), cut ? " of " : "",
+             cut ? text_count(inspection->seen).s : "");
+    page_heading(page, "critical path", path);
+    fprintf(page->file, "%s edge     %% of path    cycles  idealised by  what it is%s\n",
+            page->bold, page->plain);
     print_edges(report, page);
     print_instructions(report, page);
 }

@@ -7,7 +7,7 @@
 #include "report/inspection_report.h"
 #include "util/text.h"
 
-enum { PAIR_CELL = 8 };
+enum { PAIR_HEAD = 5, PAIR_CELL = 8, PAIR_LEAST = 6 };
 
 static struct text percent(const struct inspection_report *report, int64_t cycles) {
     return text_percent((double)cycles, (double)report->inspection->loads.cycles);
@@ -31,20 +31,22 @@ static void print_loads(const struct inspection_report *report, const struct pag
         inspection_place_cells(report, load->insn, table);
     }
     table_end(table);
-    fprintf(page->file, " all%8s   together; the misses of all loads and stores (dmiss): %s\n",
-            percent(report, costs->together).s, percent(report, costs->dmiss).s);
+    page_print(page, " all%8s   together; the misses of all loads and stores (dmiss): %s",
+               percent(report, costs->together).s, percent(report, costs->dmiss).s);
 }
 
-static void print_pairs(const struct inspection_report *report, const char *bold, const char *plain,
-                        FILE *file) {
+static void print_pairs(const struct inspection_report *report, const struct page *page) {
     const struct load_costs *costs = &report->inspection->loads;
-    fprintf(file, "\n%s interaction, %% of time%s\n     ", bold, plain);
+    FILE *file = page->file;
+    const int room = ((int)page->columns - PAIR_HEAD) / (int)costs->paired;
+    const int cell = room < PAIR_LEAST ? PAIR_LEAST : room < PAIR_CELL ? room : PAIR_CELL;
+    fprintf(file, "\n%s interaction, %% of time%s\n     ", page->bold, page->plain);
     for (uint32_t k = 0; k < costs->paired; k++)
-        fprintf(file, "%*" PRIu32, PAIR_CELL, costs->pairs[k] + 1);
+        fprintf(file, "%*" PRIu32, cell, costs->pairs[k] + 1);
     for (uint32_t a = 0; a < costs->paired; a++) {
         fprintf(file, "\n%4" PRIu32 " ", costs->pairs[a] + 1);
         for (uint32_t b = 0; b < costs->paired; b++)
-            fprintf(file, "%*s", PAIR_CELL, a == b ? "." : percent(report, costs->icost[a][b]).s);
+            fprintf(file, "%*s", cell, a == b ? "." : percent(report, costs->icost[a][b]).s);
     }
     fputc('\n', file);
 }
@@ -110,12 +112,9 @@ static void print_reading(const struct inspection_report *report, const struct p
 
 void loads_text(const struct inspection_report *report, const struct page *page) {
     FILE *file = page->file;
-    const char *bold = page->bold, *plain = page->plain;
     const struct load_costs *costs = &report->inspection->loads;
-    fprintf(file,
-            "\n%sloads%s: time without the misses of each, as perfect prefetching would have "
-            "it\n",
-            bold, plain);
+    page_heading(page,
+                 "loads:", "time without the misses of each, as perfect prefetching would have it");
     if (!costs->count) {
         fputs(" - no load missed the first-level cache or its TLB\n", file);
         return;
@@ -123,6 +122,6 @@ void loads_text(const struct inspection_report *report, const struct page *page)
     print_loads(report, page);
     if (costs->paired < 2)
         return;
-    print_pairs(report, bold, plain, file);
+    print_pairs(report, page);
     print_reading(report, page);
 }

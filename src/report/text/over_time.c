@@ -75,12 +75,12 @@ void over_time_clock(const struct timeline *timeline, double step, char *text, s
         snprintf(text + used, size - used, ".%d", (int)(ns % SECOND / (SECOND / 10)));
 }
 
-static void print_axis(const struct timeline *timeline, FILE *file) {
+static void print_axis(const struct timeline *timeline, const struct page *page) {
     char begin[32], end[32];
     over_time_clock(timeline, 0, begin, sizeof begin);
     over_time_clock(timeline, timeline->count, end, sizeof end);
-    fprintf(file, "from %s to %s UTC, a block for %s; each row from 0 to its own peak\n", begin,
-            end, text_duration((double)timeline->step / 1e9).s);
+    page_print(page, "from %s to %s UTC, a block for %s; each row from 0 to its own peak", begin,
+               end, text_duration((double)timeline->step / 1e9).s);
 }
 
 void over_time_text(const struct profile_report *report, const struct page *page) {
@@ -100,6 +100,6 @@ void over_time_text(const struct profile_report *report, const struct page *page
                 report->by == PROFILE_BY_IMAGE ? "" : row->image, table);
     }
     fputc('\n', page->file);
-    print_axis(report->timeline, page->file);
+    print_axis(report->timeline, page);
     table_end(table);
 }

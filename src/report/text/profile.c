@@ -214,7 +214,7 @@ void profile_report_text(const struct profile_report *report, const struct page 
     profile_set_text(report->set, file);
     for (size_t i = 0; i < report->event_count; i++) {
         double sum = profile_table_sum(report->table, i);
-        profile_event_text(report->events[i], sum, file);
+        profile_event_text(report->events[i], sum, "", page);
         if (!strcmp(report->events[i]->unit, "samples")) /* of waits places are often not known */
             all += sum;
     }

@@ -125,7 +125,7 @@ static void print_period(const struct profile_event *event, FILE *file) {
                 text_clip(unit, sizeof unit, event->period_unit, 20), mean);
 }
 
-void profile_event_text(const struct profile_event *event, double total, FILE *file) {
+static void print_event(const struct profile_event *event, double total, FILE *file) {
     char name[128];
     fprintf(file, "%s: %s", text_clip(name, sizeof name, event->name, 64),
             text_grouped((uint64_t)(total + 0.5)).s);
@@ -133,5 +133,18 @@ void profile_event_text(const struct profile_event *event, double total, FILE *f
         fprintf(file, " %s", text_clip(name, sizeof name, event->unit, 15));
     print_period(event, file);
     estimated_text(event, file);
-    fputc('\n', file);
+}
+
+void profile_event_text(const struct profile_event *event, double total, const char *margin,
+                        const struct page *page) {
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
+    if (!file)
+        return;
+    print_event(event, total, file);
+    char *text = text_printer_end(&printer), next[32];
+    snprintf(next, sizeof next, "%s  ", margin);
+    if (text)
+        page_wrap(page, text, NULL, margin, next);
+    free(text);
 }

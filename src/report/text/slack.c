@@ -54,10 +54,8 @@ static void print_instructions(const struct inspection_report *report, const str
 void slack_text(const struct inspection_report *report, const struct page *page) {
     FILE *file = page->file;
     const char *bold = page->bold, *plain = page->plain;
-    fprintf(file,
-            "\n%sslack%s: by how much an instruction's result could be later with no loss\n"
-            "%s cycles                   %% of executions%s\n",
-            bold, plain, bold, plain);
+    page_heading(page, "slack:", "by how much an instruction's result could be later with no loss");
+    fprintf(file, "%s cycles                   %% of executions%s\n", bold, plain);
     print_histogram(&report->inspection->slack, file);
     print_instructions(report, page);
 }

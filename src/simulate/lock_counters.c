@@ -43,7 +43,8 @@ struct counter {
 
 struct lock_counters {
     const struct code *code;
-    bool *is_system; /* by image: is_of_system() */
+    unsigned __int128 *touched; /* by static instruction: the registers that it reads or writes */
+    bool *is_system;            /* by image: is_of_system() */
     struct counter *counters;
     size_t count, capacity;
     struct hash_index index;
@@ -56,7 +57,8 @@ struct lock_counters {
 void lock_section_begin(struct lock_section *section, uint32_t number, uint64_t begin) {
     section->number = number;
     section->begin = begin;
-    section->source_count = section->look_count = 0;
+    section->source_count = section->look_count = section->uncounted = 0;
+    section->branched = false;
 }
 
 void lock_section_bind(struct lock_section *section, uint32_t writer, uint64_t written) {
@@ -97,6 +99,11 @@ static bool may_bind(const struct lock_section *section, const struct place *pla
 
 /* ---- counters ---- */
 
+/* 0: no register. */
+static unsigned __int128 bit_of(uint8_t reg) {
+    return reg < REG_COUNT ? (unsigned __int128)1 << reg : 0;
+}
+
 /* Of the C library, or of the dynamic loader, by its name: what they count is their own business,
  * as how much room a buffer has left. */
 static bool is_of_system(const struct code_image *image) {
@@ -106,17 +113,35 @@ static bool is_of_system(const struct code_image *image) {
                               !strncmp(slash + 1, NAMES[i], strlen(NAMES[i])));
 }
 
+static unsigned __int128 registers_of(const struct code *code, uint32_t insn) {
+    const struct static_insn *of = &code->insns[insn];
+    unsigned __int128 registers = 0;
+    for (uint32_t n = 0; n < of->uop_count; n++) {
+        const struct uop *uop = &code->uops[of->first_uop + n];
+        for (uint32_t i = 0; i < uop->source_count; i++)
+            registers |= bit_of(uop->source[i]);
+        for (uint32_t i = 0; i < uop->destination_count; i++)
+            registers |= bit_of(uop->destination[i]);
+        registers |= uop->operation == OP_STORE ? bit_of(uop->data) : 0;
+    }
+    return registers;
+}
+
 struct lock_counters *lock_counters_new(const struct code *code) {
     struct lock_counters *counters = calloc(1, sizeof *counters);
     if (!counters)
         return NULL;
     counters->code = code;
-    if (!(counters->is_system = calloc((size_t)code->image_count + 1, sizeof(bool)))) {
-        free(counters);
+    counters->is_system = calloc((size_t)code->image_count + 1, sizeof(bool));
+    counters->touched = calloc((size_t)code->insn_count + 1, sizeof *counters->touched);
+    if (!counters->is_system || !counters->touched) {
+        lock_counters_free(counters);
         return NULL;
     }
     for (uint32_t i = 0; i < code->image_count; i++)
         counters->is_system[i] = is_of_system(&code->images[i]);
+    for (uint32_t i = 0; i < code->insn_count; i++)
+        counters->touched[i] = registers_of(code, i);
     return counters;
 }
 
@@ -127,6 +152,7 @@ void lock_counters_free(struct lock_counters *counters) {
         free(counters->counters[i].puts);
     free(counters->counters);
     free(counters->is_system);
+    free(counters->touched);
     hash_index_free(&counters->index);
     free(counters);
 }
@@ -248,12 +274,16 @@ static void note_outcome(struct lock_counters *counters, struct counter_look *lo
 
 static void forget_look(struct lock_section *section, uint32_t number) {
     section->look_count--;
+    section->uncounted -= section->looks[number].counter == NO_COUNTER;
     memmove(section->looks + number, section->looks + number + 1,
             (section->look_count - number) * sizeof *section->looks);
 }
 
 void lock_counters_begin(struct lock_counters *counters, struct lock_section *section,
                          uint32_t insn) {
+    if (!section->branched && !section->uncounted)
+        return;
+    section->branched = false;
     for (uint32_t i = section->look_count; i-- > 0;) {
         struct counter_look *look = &section->looks[i];
         if (look->at_branch) {
@@ -287,10 +317,11 @@ void lock_counters_read(struct lock_counters *counters, struct lock_section *sec
         forget_look(section, other < count ? (uint32_t)other : 0);
     }
     section->looks[section->look_count++] = look;
+    section->uncounted += look.counter == NO_COUNTER;
 }
 
 static bool is_among(unsigned __int128 registers, uint8_t reg) {
-    return reg < REG_COUNT && registers >> reg & 1;
+    return registers & bit_of(reg);
 }
 
 static void compute(struct counter_look *look, const struct uop *uop) {
@@ -303,7 +334,7 @@ static void compute(struct counter_look *look, const struct uop *uop) {
     }
     look->stores |= uop->operation == OP_STORE && is_among(look->registers, uop->data);
     for (uint32_t i = 0; i < uop->destination_count; i++) {
-        const unsigned __int128 bit = (unsigned __int128)1 << uop->destination[i] % 128;
+        const unsigned __int128 bit = bit_of(uop->destination[i]);
         look->registers = depends ? look->registers | bit : look->registers & ~bit;
     }
     look->at_branch |= uop->flags & UOP_BRANCH && depends && look->outcome == NO_OUTCOME;
@@ -312,14 +343,16 @@ static void compute(struct counter_look *look, const struct uop *uop) {
 void lock_counters_compute(const struct lock_counters *counters, struct lock_section *section,
                            uint32_t insn) {
     const struct static_insn *code = &counters->code->insns[insn];
+    const unsigned __int128 touched = counters->touched[insn];
     for (uint32_t i = 0; i < section->look_count; i++) {
         struct counter_look *look = &section->looks[i];
         look->stores = false;
-        if (!look->fresh && !look->registers)
+        if (!look->fresh && !(look->registers & touched))
             continue;
         for (uint32_t n = 0; n < code->uop_count; n++)
             compute(look, &counters->code->uops[code->first_uop + n]);
         look->at_branch &= code->branch == BRANCH_CONDITIONAL;
+        section->branched |= look->at_branch;
         look->fresh = false;
     }
 }
@@ -352,6 +385,7 @@ static uint32_t begin_counter(struct lock_counters *counters, struct lock_sectio
         struct counter_look *look = &section->looks[i];
         if (look->address != address)
             continue;
+        section->uncounted -= look->counter == NO_COUNTER;
         look->counter = counter;
         if (look->outcome != NO_OUTCOME)
             note_outcome(counters, look);

@@ -37,6 +37,8 @@ struct lock_section {
     struct trace_order known[SECTION_SOURCES]; /* that sections before it have waited for */
 
     uint32_t look_count;
+    uint32_t uncounted; /* of the looks: without a counter so far */
+    bool branched;      /* one has `at_branch` */
     struct counter_look {
         uint64_t address;
         uint32_t counter;            /* UINT32_MAX: it has not been written as one yet, */

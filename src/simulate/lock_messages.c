@@ -367,8 +367,47 @@ static bool has_locks(const struct chip_run *chip) {
     return threads > 1 && any_where(i, insns, (chip->lock_flags[i] & LOCK_ENTRY) == ENTRY_LOCK);
 }
 
+static bool is_of_process(const struct chip_run *chip, uint32_t thread) {
+    return chip->process_of[thread] == chip->process;
+}
+
+/* True: those of all threads of the process are known. */
+static bool take_known(struct chip_run *chip) {
+    const struct together_messages *known = chip->options->messages;
+    if (!known || known->count < chip->thread_count ||
+        any_where(i, chip->thread_count, is_of_process(chip, i) && !known->of[i].known))
+        return false;
+    for (uint32_t i = 0; i < chip->thread_count; i++) {
+        if (!is_of_process(chip, i))
+            continue;
+        struct guest *guest = &chip->guests[i];
+        guest->messages = known->of[i].items;
+        guest->message_count = known->of[i].count;
+        guest->messages_known = true;
+        chip->result->handed += guest->message_count;
+    }
+    return true;
+}
+
+static bool make_known(struct chip_run *chip, struct error *error) {
+    struct together_messages *known = chip->options->messages;
+    if (!known || watcher_stops(&chip->run->options->watcher))
+        return true;
+    if (!known->of && !(known->of = calloc((size_t)chip->thread_count + 1, sizeof *known->of)))
+        return error_set(error, "out of memory for what threads hand to each other");
+    known->count = chip->thread_count;
+    for (uint32_t i = 0; i < chip->thread_count; i++) {
+        if (!is_of_process(chip, i))
+            continue;
+        struct guest *guest = &chip->guests[i];
+        known->of[i] = (struct thread_messages){guest->messages, guest->message_count, true};
+        guest->messages_known = true;
+    }
+    return true;
+}
+
 bool lock_messages_find(struct chip_run *chip, struct error *error) {
-    if (!has_locks(chip))
+    if (!has_locks(chip) || take_known(chip))
         return true;
     struct replay replay = {.chip = chip};
     const bool good = start_threads(&replay, error) && replay_all(&replay, error) &&
@@ -382,5 +421,5 @@ bool lock_messages_find(struct chip_run *chip, struct error *error) {
     free(replay.words);
     free(replay.passed);
     lock_table_free(&chip->locks);
-    return good;
+    return good && make_known(chip, error);
 }

@@ -350,7 +350,8 @@ static void free_run(struct chip_run *chip) {
     for (uint32_t i = 0; chip->guests && i < chip->thread_count; i++) {
         guest_input_close(&chip->guests[i].input);
         guest_spin_free(&chip->guests[i].spin);
-        free(chip->guests[i].messages);
+        if (!chip->guests[i].messages_known)
+            free(chip->guests[i].messages);
     }
     thread_events_free(&chip->events);
     lock_table_free(&chip->locks);
@@ -429,6 +430,13 @@ bool together_run(struct simulation_state *run, struct error *error) {
 static void together_scale_free(struct together_scale *scale) {
     free(scale->counts);
     free(scale->units);
+}
+
+void together_messages_free(struct together_messages *messages) {
+    for (uint32_t i = 0; i < messages->count; i++)
+        free(messages->of[i].items);
+    free(messages->of);
+    *messages = (struct together_messages){.of = NULL};
 }
 
 void together_result_free(struct together_result *result) {

@@ -57,6 +57,18 @@ struct line_remedies;
 struct lock_remedies;
 struct together_plan;
 struct work_profile;
+/* What threads hand to each other under locks (lock_messages.h), by thread. It depends on the trace
+ * alone: the first simulation finds it, those after it, which may run at once, know it. */
+struct together_messages {
+    struct thread_messages {
+        struct trace_order *items;
+        size_t count;
+        bool known;
+    } * of;
+    uint32_t count; /* threads */
+};
+void together_messages_free(struct together_messages *messages);
+
 struct together {
     const char *path; /* trace file with addresses; it is read once per thread */
     uint32_t cores;   /* 0: the machine's chip.cores */
@@ -71,7 +83,8 @@ struct together {
     /* Nothing is simulated: threads go through their instructions at one pace, and this is shown
      * them. NULL: they are simulated. */
     struct work_profile *profile;
-    const struct together_plan *plan; /* regions stand for the run; NULL: all is simulated */
+    const struct together_plan *plan;   /* regions stand for the run; NULL: all is simulated */
+    struct together_messages *messages; /* of this trace; NULL: they are found anew */
 };
 /* A thread that is to wait calls the kernel, which looks at the word once more before it lets the
  * thread sleep: what comes within so many nanoseconds finds it awake. Measured, as what a

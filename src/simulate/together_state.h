@@ -48,6 +48,7 @@ struct guest {
     uint32_t order_site;           /* static instruction that reads */
     struct trace_order *messages;  /* lock_messages.h: by reader; `written` as the guest counts */
     size_t message_count, message; /* the next one */
+    bool messages_known;           /* they are others' (together.h) */
     bool awaits;                   /* SPINNING or WAITING for `order` */
     bool by_message;               /* `order` is one */
     bool by_channel;               /* that was written to a pipe or the like */

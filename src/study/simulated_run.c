@@ -175,6 +175,7 @@ static bool plan_regions(struct simulated_run *run, struct error *error) {
     if (!threads_by_regions_plan(&run->regions, &run->threads, run->watch, &run->options, error))
         return false;
     run->together.plan = run->regions.plan.count ? &run->regions.plan : NULL;
+    run->together.messages = run->together.plan ? &run->regions.messages : NULL;
     return true;
 }
 

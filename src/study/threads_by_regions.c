@@ -18,7 +18,7 @@ enum { CLUSTERS_MOST = 40 };
 
 /* Threads go through their instructions, and nothing else. */
 static bool pass_through(const struct simulation_options *whole, struct work_profile *profile,
-                         struct error *error) {
+                         struct together_messages *messages, struct error *error) {
     struct together together = *whole->together;
     struct simulation_options options = *whole;
     struct simulation simulation;
@@ -26,6 +26,7 @@ static bool pass_through(const struct simulation_options *whole, struct work_pro
     if (!trace)
         return false;
     together.profile = profile;
+    together.messages = messages;
     together.watch = (struct together_watch){.see = NULL};
     options.together = &together;
     options.observer_count = options.instruction_observer_count = 0;
@@ -94,11 +95,13 @@ static bool take_points(struct together_plan *plan, const struct work_slices *sl
 }
 
 static bool choose(struct together_plan *plan, struct work_profile *profile, uint32_t regions,
-                   struct error *error) {
+                   bool interrupted, struct error *error) {
     struct work_slices slices;
     struct region_choice choice = {0};
     const bool good = work_profile_finish(profile, &slices, error) &&
-                      (slices.count || error_set(error, "no instruction was executed")) &&
+                      (slices.count ||
+                       error_set(error, interrupted ? "interrupted before its threads were profiled"
+                                                    : "no instruction was executed")) &&
                       choose_points(slices.vectors, regions, &choice, error) &&
                       take_points(plan, &slices, &choice, error);
     region_choice_free(&choice);
@@ -122,9 +125,9 @@ static bool make_plan(struct threads_by_regions *regions, const struct together_
     regions->plan.flags = regions->flags;
     regions->plan.warm_up = request->warm_up;
     watch_begin_within(watch, "profiling threads", "instructions", instructions);
-    bool good = pass_through(options, profile, error);
+    bool good = pass_through(options, profile, &regions->messages, error);
     watch_end(watch);
-    good = good && choose(&regions->plan, profile, request->regions, error);
+    good = good && choose(&regions->plan, profile, request->regions, watch->signal, error);
     work_profile_free(profile);
     return good;
 }
@@ -145,6 +148,7 @@ bool threads_by_regions_plan(struct threads_by_regions *regions,
 }
 
 void threads_by_regions_free(struct threads_by_regions *regions) {
+    together_messages_free(&regions->messages);
     free(regions->plan.regions);
     free(regions->flags);
     *regions = (struct threads_by_regions){.flags = NULL};

@@ -9,6 +9,7 @@
 #include "study/together_threads.h"
 
 struct threads_by_regions {
+    struct together_messages messages;
     struct together_plan plan; /* count 0: the run is short, or must be simulated in full */
     uint8_t *flags;
 };

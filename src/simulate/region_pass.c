@@ -220,6 +220,7 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
                                     .cycles_per_instruction =
                                         cycles_per_instruction(run, job->task),
                                     .skipped = skipped(run, region),
+                                    .stamped = region->is_stamped ? &region->before : NULL,
                                     .only = region->only,
                                     .go_on = run->options.chained,
                                     .room = &room,
@@ -274,8 +275,12 @@ static bool pass(struct job *job, bool (*over)(struct job *job, struct trace *, 
 
 bool region_warm(struct region_run *run, struct task *task, struct error *error) {
     const struct region_trace *region = &task->region;
+    const uint64_t in_trace = region->warm < region->start ? region->warm : region->start;
     struct job job = {
-        .run = run, .task = task, .from = region->start - region->warm, .to = region->start};
+        .run = run, .task = task, .from = region->start - in_trace, .to = region->start};
+    pthread_mutex_lock(&run->lock);
+    run->instructions += region->warm - in_trace; /* that were stamped */
+    pthread_mutex_unlock(&run->lock);
     return pass(&job, warm_trace, error);
 }
 

@@ -37,6 +37,7 @@ struct region_run {
     bool abandoned; /* nothing more is begun */
     bool failed;
     struct error error; /* of the first that failed */
+    uint64_t stamped;   /* bytes of time stamps of regions that are not yet warm */
     uint64_t instructions;
     double started;
     struct code_union *code;

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "simulate/combination.h"
 #include "simulate/path_sum.h"
@@ -19,6 +20,11 @@
 #include "util/clock.h"
 #include "util/jobs.h"
 #include "util/order.h"
+
+enum {
+    MOST_STAMPED = 64 << 20, /* bytes of time stamps that wait */
+    WAIT_NANOSECONDS = 20000000
+};
 
 /* ---- threads ---- */
 
@@ -79,6 +85,10 @@ static void *work(void *context) {
     return NULL;
 }
 
+static uint64_t stamped_bytes(const struct task *task) {
+    return task->region.before.count * sizeof *task->region.before.lines;
+}
+
 /* Also when it was stopped: whoever waits for it is to see that. */
 static void *warm(void *context) {
     struct region_run *run = context;
@@ -92,6 +102,8 @@ static void *warm(void *context) {
         }
         pthread_mutex_lock(&run->lock);
         task->warm = true;
+        run->stamped -= stamped_bytes(task);
+        stamped_before_free(&task->region.before);
         run->warmed++;
         pthread_cond_broadcast(&run->changed);
         pthread_mutex_unlock(&run->lock);
@@ -170,6 +182,7 @@ static void free_task(struct task *task) {
     if (!task)
         return;
     region_stream_leave(task->region.stream);
+    stamped_before_free(&task->region.before);
     trace_twice_free(task->file);
     free((char *)task->region.name);
     free((char *)task->region.path);
@@ -207,11 +220,13 @@ void region_run_free(struct region_run *run) {
 static struct task *new_task(const struct region_trace *region) {
     struct task *task = calloc(1, sizeof *task);
     if (!task) {
+        struct stamped_before before = region->before;
+        stamped_before_free(&before);
         region_stream_leave(region->stream);
         return NULL;
     }
     task->region = *region;
-    if (region->warm > region->start)
+    if (region->warm > region->start && !region->is_stamped)
         task->region.warm = region->start;
     task->region.name = strdup(region->name);
     task->region.path = strdup(region->path);
@@ -245,13 +260,39 @@ bool region_run_add(struct region_run *run, const struct region_trace *region,
         *error = run->error;
         good = false;
     }
-    if (good)
+    if (good) {
         run->tasks[run->task_count++] = task;
+        run->stamped += stamped_bytes(task);
+    }
     pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->lock);
     if (!good)
         free_task(task);
     return good;
+}
+
+/* Under the lock. */
+static bool is_full(const struct region_run *run) {
+    return run->stamped > MOST_STAMPED && !region_run_stopped(run);
+}
+
+bool region_run_full(struct region_run *run) {
+    pthread_mutex_lock(&run->lock);
+    const bool full = is_full(run);
+    pthread_mutex_unlock(&run->lock);
+    return full;
+}
+
+void region_run_wait_for_room(struct region_run *run) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += WAIT_NANOSECONDS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&run->lock);
+    if (is_full(run))
+        pthread_cond_timedwait(&run->changed, &run->lock, &until);
+    pthread_mutex_unlock(&run->lock);
 }
 
 void region_run_reweigh(struct region_run *run, size_t index, uint64_t stands_for) {

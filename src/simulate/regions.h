@@ -13,6 +13,7 @@
 #include "program/code_symbol.h"
 #include "region/regions.h"
 #include "simulate/simulate.h"
+#include "simulate/stamped_before.h"
 #include "trace/region_capture.h"
 #include "trace/region_stream.h"
 #include "util/watcher.h"
@@ -55,8 +56,13 @@ struct region_trace {
                                      (simulate/region_result.h); NULL: it is simulated */
     uint64_t start,
         end;       /* simulated: instructions [start, end) of the trace, of its `only` thread */
-    uint64_t warm; /* instructions before it that warm, at most; UINT64_MAX: all there are */
+    uint64_t warm; /* instructions before it that warm, at most; UINT64_MAX: all there are. Not
+                      more than its trace has, unless it `is_stamped` */
     bool stamped;  /* by time stamps, but for the last WARMING_TRAINED; else by simulation */
+    struct stamped_before before; /* with `is_stamped`, chained: what comes before the instructions
+                                     that caches are shown, of which its trace holds only the last;
+                                     taken over */
+    bool is_stamped;
     double cycles_per_instruction; /* of what warms it, where others use the last level too
                                       (memory/retention.h); 0: as regions of this run tell */
     int only; /* thread number in the trace: 0 of the trace of a region, whatever other
@@ -83,6 +89,11 @@ void region_run_free(struct region_run *run);
 /* Returns at once; copies what it is given, and takes over its stream, also on failure. Fails when
  * memory is out, or when a region added before has failed, with its error. */
 bool region_run_add(struct region_run *run, const struct region_trace *region, struct error *error);
+/* Whether the time stamps of regions that are not yet warm take so much memory that no more regions
+ * should be captured meanwhile; never when nothing is done with them any more. */
+bool region_run_full(struct region_run *run);
+/* Waits until that may have changed, at most some hundredths of a second. */
+void region_run_wait_for_room(struct region_run *run);
 /* Whether one that was added has failed: none is worth adding any more. */
 bool region_run_failed(struct region_run *run);
 

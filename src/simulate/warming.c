@@ -76,34 +76,37 @@ static void span_of_block(void *context, uint32_t block, uint64_t *start, uint64
     *end = last->address + last->length;
 }
 
-static uint32_t shortest_line(const struct machine *machine) {
-    const uint32_t data = machine->l1d.line, code = machine->l1i.line;
-    return machine->l1i.present && code < data ? code : data;
-}
-
-/* That the levels before the last one hold, if it matters. */
-static uint64_t inner_lines(const struct machine *machine) {
-    if (!machine->llc.retention)
-        return 0;
-    const struct machine_cache *last = machine->l2.present ? &machine->l2 : &machine->l1d;
-    return last->size / shortest_line(machine);
-}
-
 static uint64_t cycles_of(const struct warming *warming, uint64_t instructions) {
     return (uint64_t)((double)instructions * warming->cycles_per_instruction);
 }
 
-static bool rebuild(struct warming_run *run, struct error *error) {
-    size_t count;
-    const struct stamped_stretch stretch = {stamps_events_seen(run->stamps),
-                                            cycles_of(run->warming, run->stamped),
-                                            cycles_of(run->warming, run->warming->skipped)};
-    struct stamped_line *lines = stamps_lines(run->stamps, span_of_block, run, &count);
-    if (!lines)
-        return error_set(error, "out of memory for time stamps");
-    memory_rebuild(run->before->memory, lines, count, stretch);
-    free(lines);
+/* From the trace. */
+static bool find_lines(const struct warming_run *run, struct stamped_before *found,
+                       struct error *error) {
+    *found = (struct stamped_before){.events = stamps_events_seen(run->stamps),
+                                     .instructions = run->stamped};
+    found->lines = stamps_lines(run->stamps, span_of_block, (void *)run, &found->count);
     stamps_clear(run->stamps);
+    return found->lines || error_set(error, "out of memory for time stamps");
+}
+
+static void rebuild_from(const struct warming_run *run, const struct stamped_before *before) {
+    const struct stamped_stretch stretch = {before->events,
+                                            cycles_of(run->warming, before->instructions),
+                                            cycles_of(run->warming, run->warming->skipped)};
+    memory_rebuild(run->before->memory, before->lines, before->count, stretch);
+}
+
+static bool rebuild(struct warming_run *run, struct error *error) {
+    struct stamped_before found;
+    if (run->warming->stamped) {
+        rebuild_from(run, run->warming->stamped);
+        return true;
+    }
+    if (!find_lines(run, &found, error))
+        return false;
+    rebuild_from(run, &found);
+    stamped_before_free(&found);
     return true;
 }
 
@@ -246,19 +249,20 @@ static uint64_t position_before(const struct warming *warming, uint64_t instruct
 
 bool warming_run(struct trace *trace, const struct warming *warming, struct core_learned *before,
                  struct core_learned *at_start, struct error *error) {
-    struct warming_run run = {
-        .warming = warming,
-        .trace = trace,
-        .before = before,
-        .at_start = at_start,
-        .stamps = stamps_new(shortest_line(warming->machine), inner_lines(warming->machine)),
-        .stamp_from = position_before(warming, warming->warm),
-        .train_from = position_before(warming, warming->trained),
-        .show_from = position_before(warming, warming->shown)};
+    struct warming_run run = {.warming = warming,
+                              .trace = trace,
+                              .before = before,
+                              .at_start = at_start,
+                              .stamps = stamps_new(stamped_line_bytes(warming->machine),
+                                                   stamped_inner_lines(warming->machine)),
+                              .stamp_from = position_before(warming, warming->warm),
+                              .train_from = position_before(warming, warming->trained),
+                              .show_from = position_before(warming, warming->shown)};
     *at_start = NOTHING;
     if (!run.stamps)
         return error_set(error, "out of memory for time stamps");
-    trace_watch(trace, stamp_chunk, &run);
+    if (!warming->stamped)
+        trace_watch(trace, stamp_chunk, &run);
     const bool good = show(&run, error) && end_to_learn(&run, error);
     trace_watch(trace, NULL, NULL);
     stamps_free(run.stamps);

@@ -1,11 +1,13 @@
 /* What caches, TLBs and branch predictors know where a region begins, from what the program
  * executed before: of the most of it only when each line was accessed last (memory/stamps.h), from
- * which caches and TLBs are rebuilt; the instructions just before the region are shown to them, and
+ * which caches and TLBs are rebuilt, and which comes from the trace or is known already
+ * (stamped_before.h); the instructions just before the region are shown to them, and
  * more of them to the branch predictors, one by one. What is predicted of the region's branches
  * while predictors learn from it is kept for its simulation. */
 #pragma once
 
 #include "core/core.h"
+#include "simulate/stamped_before.h"
 #include "trace/trace.h"
 #include "util/watcher.h"
 
@@ -24,9 +26,11 @@ struct warming {
     uint64_t warm;       /* before it, at most; what comes before those does not count */
     uint64_t trained;    /* of these, predictors learn from the last ones, at most */
     uint64_t shown;      /* of those, caches are shown the last ones one by one, at most */
-    double cycles_per_instruction; /* of what warms, by estimate: others who use a cache
-                                      (memory/retention.h) take lines as time passes */
-    int only;                      /* thread number; −1: there is one */
+    double cycles_per_instruction;        /* of what warms, by estimate: others who use a cache
+                                             (memory/retention.h) take lines as time passes */
+    const struct stamped_before *stamped; /* what comes before those that caches are shown was
+                                             stamped already; NULL: it is in the trace */
+    int only;                             /* thread number; −1: there is one */
     uint64_t skipped; /* instructions before the trace, since what `before` knows: like the trace */
     bool go_on;       /* `before` learns up to the end of the region */
     struct core_learned *room; /* of the same machine, whose memory what is known at the start is

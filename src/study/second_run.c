@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "region/captured.h"
+#include "simulate/warming.h"
 #include "study/chosen_regions.h"
 #include "study/muted_output.h"
 #include "trace/region_file.h"
@@ -30,6 +31,8 @@ struct second_run {
     struct region_streams *streams; /* NULL: the traces of regions are files */
     size_t failed;                  /* regions, as far as looked at */
     struct capture_image *images;
+    struct before_region **before; /* of those that are told what comes before them, as wanted[] */
+    const struct kept_code **code; /* that those lie in, as wanted[] */
     struct capture_region *wanted; /* in the order of the run */
     char **paths;
     uint64_t *stand_for; /* instructions, as wanted[] */
@@ -173,8 +176,11 @@ static bool choose(struct second_run *run, struct error *error) {
     run->stand_for = calloc(count, sizeof *run->stand_for);
     run->order = calloc(count, sizeof *run->order);
     run->lost = calloc(count, sizeof *run->lost);
+    run->before = calloc(count, sizeof(struct before_region *));
+    run->code = calloc(count, sizeof(const struct kept_code *));
     run->images = calloc(run->table->image_count + 1, sizeof *run->images);
-    if (!run->wanted || !run->paths || !run->stand_for || !run->order || !run->lost || !run->images)
+    if (!run->wanted || !run->paths || !run->stand_for || !run->order || !run->lost ||
+        !run->before || !run->code || !run->images)
         return error_set(error, "out of memory for the regions");
     for (size_t i = 0; i < run->table->image_count; i++) {
         const struct region_image *image = &run->table->images[i];
@@ -192,6 +198,52 @@ static bool choose(struct second_run *run, struct error *error) {
 }
 
 /* ---- the run ---- */
+
+/* Whether what comes before regions is stamped while they are captured: not where their traces are
+ * read while they are written, nor where calls are followed through them. */
+static bool is_told(const struct second_run *run) {
+    return run->request->stamped && !run->streams &&
+           (run->request->starts || !run->request->details.extents);
+}
+
+static uint64_t shown_from(const struct capture_region *region) {
+    return region->found_first > WARMING_SHOWN_ON ? region->found_first - WARMING_SHOWN_ON : 0;
+}
+
+/* What was simulated for the region before is known. */
+static bool on_before(void *context, const struct capture_region *region,
+                      const struct item_data *data, const struct kept_code *code,
+                      struct error *error) {
+    struct second_run *run = context;
+    struct before_region **before = &run->before[region->id - 1];
+    const bool known =
+        region->thread == run->thread && data->first_insn + data->insn_count <= run->simulated_to;
+    run->code[region->id - 1] = code;
+    if (!*before && !(*before = before_region_new(run->request->machine)))
+        return error_set(error, "out of memory for time stamps");
+    return known || before_region_add(*before, data, code,
+                                      region->started ? shown_from(region) : UINT64_MAX, error);
+}
+
+static void forget_stamps(struct second_run *run, size_t number) {
+    before_region_free(run->before[number]);
+    run->before[number] = NULL;
+}
+
+static bool take_stamps(struct second_run *run, const struct capture_region *region,
+                        struct region_trace *trace) {
+    const size_t number = region->id - 1;
+    const uint64_t told = region->found_first - region->told_first;
+    const bool good =
+        before_region_end(run->before[number], run->code[number], &trace->before, &run->add_error);
+    trace->is_stamped = good;
+    if (told < trace->warm)
+        trace->warm = told;
+    if (trace->warm <= WARMING_SHOWN_ON) /* caches are shown all of it */
+        stamped_before_free(&trace->before);
+    forget_stamps(run, number);
+    return good;
+}
 
 /* `stream`: NULL when it is a file. */
 static void add_region(struct second_run *run, const struct capture_region *region,
@@ -212,6 +264,8 @@ static void add_region(struct second_run *run, const struct capture_region *regi
     run->thread = region->thread;
     run->simulated_to = region->found_end;
     run->order[region->id - 1] = run->added_count++;
+    if (run->added && is_told(run))
+        run->added = take_stamps(run, region, &trace);
     if (run->added)
         run->added = region_run_add(run->result->regions, &trace, &run->add_error);
     else
@@ -264,11 +318,22 @@ static void wait_for_readers(const struct second_run *run) {
 }
 
 /* Ends a run of which too much is lost already. */
+static void forget_failed(struct second_run *run) {
+    for (uint32_t i = 0; i < run->choice.point_count; i++)
+        if (run->wanted[i].state == REGION_FAILED)
+            forget_stamps(run, i);
+}
+
 static void on_progress(void *context, const struct region_capture_progress *sofar) {
     struct second_run *run = context;
     if (run->streams)
         wait_for_readers(run);
-    if (sofar->failed == run->failed || run->request->trace)
+    while (region_run_full(run->result->regions) && !run->request->watch->signal)
+        region_run_wait_for_room(run->result->regions);
+    if (sofar->failed == run->failed)
+        return;
+    forget_failed(run);
+    if (run->request->trace)
         return;
     run->failed = sofar->failed;
     struct region_loss loss = loss_so_far(run);
@@ -353,6 +418,8 @@ static bool capture_regions(struct second_run *run, struct error *error) {
                                                    .images = run->images,
                                                    .image_count = run->table->image_count,
                                                    .warm_up = run->request->warm_up,
+                                                   .before = is_told(run) ? on_before : NULL,
+                                                   .written = WARMING_TRAINED_ON,
                                                    .progress = on_progress,
                                                    .complete = on_complete,
                                                    .streams = run->streams,
@@ -477,6 +544,10 @@ bool second_run(const struct second_run_request *request, struct second_run_resu
             unlink(run.paths[i]);
         free(run.paths[i]);
     }
+    for (uint32_t i = 0; i < run.choice.point_count && run.before; i++)
+        forget_stamps(&run, i);
+    free(run.before);
+    free(run.code);
     free(run.paths);
     free(run.wanted);
     free(run.stand_for);

@@ -157,22 +157,37 @@ static bool open_writer(struct region_capture *capture, size_t number,
                               error);
 }
 
-/* Writes a chunk to the trace of one region. */
-static bool write_chunk(struct region_capture *capture, size_t number, bool open,
-                        const struct item_data *data, struct error *error) {
-    struct region_writer *writer = &capture->writers[number];
+/* Whether a chunk is of the region's process; else the region fails. */
+static bool is_of_its_process(struct region_capture *capture, size_t number,
+                              const struct item_data *data) {
     const struct capture_region *region = region_at(capture, number);
-    struct kept_process *process = find_process(capture, data->process);
-    if (!process || capture->processes[data->process].number != region->process) {
-        region_windows_fail(&capture->windows, number,
-                            "thread %" PRIu32 " belongs to process %" PRIu32
-                            " in this run, not to %" PRIu32,
-                            region->thread, data->process, region->process);
-        region_writer_discard(writer);
+    if (find_process(capture, data->process) &&
+        capture->processes[data->process].number == region->process)
         return true;
-    }
-    if (open && !region_writer_is_open(writer) && !open_writer(capture, number, process, error))
-        return false;
+    region_windows_fail(&capture->windows, number,
+                        "thread %" PRIu32 " belongs to process %" PRIu32
+                        " in this run, not to %" PRIu32,
+                        region->thread, data->process, region->process);
+    region_writer_discard(&capture->writers[number]);
+    return false;
+}
+
+/* With what was held before this chunk. */
+static bool open_trace(struct region_capture *capture, const struct region_thread *thread,
+                       size_t number, const struct item_data *data, struct error *error) {
+    struct region_writer *writer = &capture->writers[number];
+    struct capture_region *region = region_at(capture, number);
+    const bool told = capture->windows.told;
+    return (!told || region_capture_tell_held(capture, thread, region, data, error)) &&
+           (region_writer_is_open(writer) ||
+            open_writer(capture, number, find_process(capture, data->process), error)) &&
+           (!told || region_capture_write_held(capture, thread, region, writer, error));
+}
+
+/* Writes a chunk to the trace of one region. */
+static bool write_chunk(struct region_capture *capture, size_t number, const struct item_data *data,
+                        struct error *error) {
+    struct region_writer *writer = &capture->writers[number];
     if (!region_writer_data(writer, data, capture->chunk_events, true, error))
         return false;
     return !region_windows_written(&capture->windows, number,
@@ -302,6 +317,7 @@ static bool take_data(struct region_capture *capture, const struct item_data *da
         return true;
     thread->seen = true;
     thread->position = last;
+    bool held = false;
     for (size_t i = thread->next; i < thread->end; i++) {
         size_t number = windows->order[i];
         enum window window = region_windows_judge(windows, number, data->first_insn, last);
@@ -309,9 +325,17 @@ static bool take_data(struct region_capture *capture, const struct item_data *da
             break;
         if (window == WINDOW_PASS)
             region_writer_discard(&capture->writers[number]);
-        else if (!write_chunk(capture, number, window == WINDOW_OPEN, data, error))
+        if (window == WINDOW_PASS || !is_of_its_process(capture, number, data))
+            continue;
+        held |= window == WINDOW_HOLD;
+        if ((window == WINDOW_OPEN && !open_trace(capture, thread, number, data, error)) ||
+            (window != WINDOW_HOLD && !write_chunk(capture, number, data, error)))
             return false;
     }
+    if (!held)
+        region_capture_hold_nothing(capture, thread);
+    else if (!region_capture_hold(capture, thread, data, error))
+        return false;
     go_on(capture, thread);
     return true;
 }

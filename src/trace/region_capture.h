@@ -1,9 +1,9 @@
 /* Captures regions of a command's run, each into a trace of its own: runs the command once, finds
  * the regions by their markers (PinPoints §3.1), and keeps of each what its thread executed from
- * some instructions before it, its warm-up, to its end; and, if wanted, what the other threads of
- * its process executed meanwhile (§3.4.1). Which is told by what each thread has executed when the
- * markers are reached, but for the block that it is in; where a region ends with its thread,
- * likewise.
+ * some instructions before it, its warm-up, or the last part of that (`before`), to its end; and,
+ * if wanted, what the other threads of its process executed meanwhile (§3.4.1). Which is told by
+ * what each thread has executed when the markers are reached, but for the block that it is in;
+ * where a region ends with its thread, likewise.
  *
  * Such a trace is whole by itself: one process and the region's thread, both numbered 0, other
  * threads from 1 on, the code that is entered in it, and notes that say which region it is. Its
@@ -22,6 +22,9 @@
 #include "trace/region_stream.h"
 #include "trace/trace.h"
 
+struct item_data;
+struct kept_code;
+
 enum {
     REGION_CAPTURE_MAX = 1 << 16, /* regions */
     REGION_CAPTURE_MAX_OPEN = 64, /* traces that are written at once */
@@ -34,7 +37,13 @@ static const uint64_t REGION_DEFAULT_WARM_UP = 100000000;
  * fewer than go by while its thread waits for theirs. */
 enum { REGION_DEFAULT_OTHERS = 100 };
 
-enum region_state { REGION_AWAITED, REGION_OPEN, REGION_COMPLETE, REGION_FAILED };
+enum region_state {
+    REGION_AWAITED,
+    REGION_TOLD, /* what comes before it is; its trace is not begun */
+    REGION_OPEN,
+    REGION_COMPLETE,
+    REGION_FAILED
+};
 
 struct capture_region {
     /* Given by the caller; strings must outlive the capture. */
@@ -54,6 +63,7 @@ struct capture_region {
     bool started, ended;
     uint64_t found_first, found_end;
     uint64_t expected_begin;          /* of its trace, from what was known before it started */
+    uint64_t told_first;              /* what comes before it was told from there on */
     uint64_t trace_first, trace_last; /* that its trace holds: [trace_first, trace_last) */
     uint32_t trace_threads;           /* in its trace */
     bool others_cut;                  /* it lacks what other threads executed later in the region */
@@ -92,6 +102,14 @@ struct region_capture_options {
      * instructions, before the region and in it, each; 0: nothing. What they execute while the
      * region's thread warms up is their warm-up. */
     uint64_t other_threads;
+    /* Not NULL: of the instructions before a region its trace holds the last `written`, or a chunk
+     * more, if there are. What its thread executes within `warm_up` before it, and in the chunk in
+     * which it begins, is told here, in the order of the run, with the code that its process has
+     * entered by then: what lies that far back at once, the rest when the region is found (its
+     * `started`). False ends the capture. Not with `other_threads`. */
+    bool (*before)(void *context, const struct capture_region *region, const struct item_data *data,
+                   const struct kept_code *code, struct error *error);
+    uint64_t written;
     bool compress;
     /* Called now and then; may be NULL. */
     void (*progress)(void *context, const struct region_capture_progress *sofar);

@@ -1,5 +1,5 @@
 /* Inside of this room: a capture of regions. region_capture_start.c begins and ends it,
- * region_capture.c reads its items. */
+ * region_capture.c reads its items, region_capture_before.c tells what comes before regions. */
 #pragma once
 
 #include "trace/region_capture.h"
@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "trace/event_queue.h"
+#include "trace/held_chunks.h"
 #include "trace/item.h"
 #include "trace/region_source.h"
 #include "trace/region_windows.h"
@@ -22,6 +23,7 @@ struct region_capture {
     bool started;
     struct region_windows windows;
     struct region_writer *writers; /* by region */
+    struct held_chunks *held;      /* with `before`: by thread of the windows */
     struct capture_marker *markers;
     uint32_t *marked; /* by marker: 2 × region, and 1 for its end */
 
@@ -48,3 +50,22 @@ struct region_capture {
 /* The error is set. Always false. */
 bool region_capture_out_of_memory(struct error *error);
 bool region_capture_changed(const char *path, struct error *error);
+
+/* ---- region_capture_before.c ---- */
+
+/* A chunk of the thread in which none of the regions that are told what comes before them begins.
+ */
+bool region_capture_hold(struct region_capture *capture, const struct region_thread *thread,
+                         const struct item_data *data, struct error *error);
+/* No region of the thread is told anything now. */
+void region_capture_hold_nothing(struct region_capture *capture,
+                                 const struct region_thread *thread);
+/* What is held, and the chunk in which the region begins. */
+bool region_capture_tell_held(const struct region_capture *capture,
+                              const struct region_thread *thread,
+                              const struct capture_region *region, const struct item_data *data,
+                              struct error *error);
+/* What is held, to the trace that was opened. */
+bool region_capture_write_held(const struct region_capture *capture,
+                               const struct region_thread *thread, struct capture_region *region,
+                               struct region_writer *writer, struct error *error);

@@ -83,8 +83,12 @@ static bool prepare(struct region_capture *capture, struct capture_region *regio
                                                .count = count,
                                                .images = capture->options.images,
                                                .image_count = capture->options.image_count,
-                                               .warm_up = capture->options.warm_up};
+                                               .warm_up = capture->options.warm_up,
+                                               .told = capture->options.before != NULL,
+                                               .written = capture->options.written};
     capture->writers = calloc(count, sizeof *capture->writers);
+    if (capture->options.before && !(capture->held = calloc(count, sizeof *capture->held)))
+        return region_capture_out_of_memory(error);
     return capture->writers ? region_windows_init(&capture->windows, error) &&
                                   list_markers(capture, markers, error)
                             : region_capture_out_of_memory(error);
@@ -153,6 +157,9 @@ void region_capture_close(struct region_capture *capture) {
         capture->source.close(capture->source.context);
     for (size_t i = 0; capture->writers && i < capture->windows.count; i++)
         region_writer_discard(&capture->writers[i]);
+    for (size_t i = 0; capture->held && i < capture->windows.count; i++)
+        held_chunks_free(&capture->held[i]);
+    free(capture->held);
     for (size_t i = 0; i < capture->process_count; i++)
         kept_process_free(capture->processes[i].kept);
     event_queue_free(&capture->events);

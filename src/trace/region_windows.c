@@ -37,19 +37,30 @@ static uint64_t spare(const struct capture_region *region, uint64_t last_first) 
     return since < all ? since : all;
 }
 
+/* Stamps of the first of a long warm-up are worth little: a region that comes earlier by what is to
+ * spare need only have before it what its trace begins with. */
+static uint64_t told_before(const struct region_windows *windows, uint64_t warm_up,
+                            uint64_t spare) {
+    const uint64_t least = (warm_up < windows->written ? warm_up : windows->written) + spare;
+    return warm_up > least ? warm_up : least;
+}
+
 /* The thread's instruction at which the region's trace is to begin, when the region at `last_first`
  * was found `drift` later than expected. */
 static uint64_t window_begin(const struct region_windows *windows,
                              const struct capture_region *region, uint64_t last_first,
                              int64_t drift) {
-    uint64_t before = region->first - spare(region, last_first);
-    if (drift < 0 && -(uint64_t)drift > before)
+    uint64_t begin = region->first;
+    if (drift < 0 && -(uint64_t)drift > begin)
         return 0;
-    before += (uint64_t)drift;
+    begin += (uint64_t)drift;
     uint64_t warm_up = region->first - region->warm_from;
     if (windows->warm_up < warm_up)
         warm_up = windows->warm_up;
-    return before > warm_up ? before - warm_up : 0;
+    uint64_t before = warm_up + spare(region, last_first);
+    if (windows->told)
+        before = told_before(windows, warm_up, spare(region, last_first));
+    return begin > before ? begin - before : 0;
 }
 
 /* ---- messages ---- */
@@ -62,7 +73,7 @@ void region_windows_fail(struct region_windows *windows, size_t number, const ch
     va_start(arguments, format);
     vsnprintf(region->failure, sizeof region->failure, format, arguments);
     va_end(arguments);
-    windows->open -= region->state == REGION_OPEN;
+    windows->open -= region->state == REGION_OPEN || region->state == REGION_TOLD;
     windows->failed++;
     region->state = REGION_FAILED;
 }
@@ -280,7 +291,7 @@ enum window region_windows_judge(struct region_windows *windows, size_t number, 
     if (awaited && !region->started &&
         last <= window_begin(windows, region, thread->last_first, thread->drift))
         return WINDOW_LATER;
-    if (awaited && region->started && first > region->found_first) {
+    if (region->state != REGION_OPEN && region->started && first > region->found_first) {
         fail_unwritten(windows, number);
         return WINDOW_PASS;
     }
@@ -301,9 +312,15 @@ enum window region_windows_judge(struct region_windows *windows, size_t number, 
     }
     if (region->state == REGION_OPEN)
         return WINDOW_WRITE;
-    if (windows->open >= REGION_CAPTURE_MAX_OPEN)
+    if (awaited && windows->open >= REGION_CAPTURE_MAX_OPEN)
         return WINDOW_PASS;
-    windows->open++;
+    windows->open += awaited;
+    if (awaited)
+        region->told_first = first;
+    if (windows->told && !(region->started && region->found_first < last)) {
+        region->state = REGION_TOLD;
+        return WINDOW_HOLD;
+    }
     region->state = REGION_OPEN;
     region->trace_first = first;
     return WINDOW_OPEN;

@@ -21,7 +21,9 @@ struct region_windows {
     const struct capture_image *images;
     size_t image_count;
     uint64_t warm_up;
-    uint32_t *order; /* numbers of regions, by thread and place */
+    bool told;        /* what comes before regions is; their traces begin when they are found */
+    uint64_t written; /* with `told`: instructions before a region that its trace holds */
+    uint32_t *order;  /* numbers of regions, by thread and place */
     struct region_thread *threads;
     size_t thread_count;
     size_t open, complete, failed;
@@ -48,6 +50,7 @@ void region_windows_ended(struct region_windows *windows, size_t number, uint64_
 enum window {
     WINDOW_LATER, /* nothing, nor for the regions behind it */
     WINDOW_PASS,  /* nothing */
+    WINDOW_HOLD,  /* it comes before the region, which is not yet found */
     WINDOW_OPEN,  /* begin its trace, with this chunk */
     WINDOW_WRITE  /* to its trace */
 };

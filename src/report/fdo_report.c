@@ -1,9 +1,11 @@
 #include "report/fdo_report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/json_values.h"
+#include "report/page.h"
 #include "util/text.h"
 
 enum { OTHERS_TOLD = 3 };
@@ -58,7 +60,7 @@ static void put_use(const struct fdo_run *run, const char *path, FILE *file) {
     fputc('\n', file);
 }
 
-void fdo_report_text(const struct fdo_run *run, const char *path, FILE *file) {
+static void put_lines(const struct fdo_run *run, const char *path, FILE *file) {
     const struct executions *executions = &run->executions;
     fprintf(file, "%s: %s instructions, ", path, text_count(run->chosen->instructions).s);
     if (run->profile.functions)
@@ -76,6 +78,21 @@ void fdo_report_text(const struct fdo_run *run, const char *path, FILE *file) {
             file);
     for (uint32_t i = 0; i < executions->notes.count; i++)
         fprintf(file, "note: %s\n", executions->notes.text[i]);
+}
+
+void fdo_report_text(const struct fdo_run *run, const char *path, FILE *file) {
+    const struct page page = page_of(file, false);
+    char *lines = NULL, *at = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&lines, &size);
+    if (memory) {
+        put_lines(run, path, memory);
+        fclose(memory);
+    }
+    for (char *line = lines ? strtok_r(lines, "\n", &at) : NULL; line;
+         line = strtok_r(NULL, "\n", &at))
+        page_wrap(&page, line, NULL, "", "  ");
+    free(lines);
     put_use(run, path, file);
 }
 

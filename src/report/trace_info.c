@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "report/json_values.h"
+#include "report/page.h"
 #include "trace/event.h"
 #include "trace/item.h"
 #include "util/array.h"
@@ -196,10 +197,12 @@ static void print_text(const char *path, const struct counted *counted, FILE *fi
         fprintf(file, "              %s\n", text_clean(clean, sizeof clean, counted->paths[i]));
     if (counted->checked)
         fprintf(file, "checked       every instruction\n");
+    const struct page page = page_of(file, false);
     for (size_t i = 0; i < json_array_size(counted->notes); i++)
-        fprintf(
-            file, "note          %s\n",
-            text_clean(clean, sizeof clean, json_string_value(json_array_get(counted->notes, i))));
+        page_wrap(
+            &page,
+            text_clean(clean, sizeof clean, json_string_value(json_array_get(counted->notes, i))),
+            NULL, "note          ", "              ");
     if (counted->addresses) {
         fputs("next: culprit sim ", file);
         text_put_word(file, path);

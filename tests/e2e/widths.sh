@@ -122,4 +122,17 @@ prose() {
 skip_without g++ "annotate and predict wrap what they say at 60 columns" ||
     check "annotate and predict wrap what they say at 60 columns" prose
 
+notes() {
+    run trace --limit 10K -o "$scratch/limited.ctrace" -- "$scratch/templates" >/dev/null 2>&1
+    COLUMNS=60 run trace --info "$scratch/limited.ctrace" >"$scratch/text" &&
+        grep -A 2 '^note' "$scratch/text" | grep -v '^next' >"$scratch/notes" && grep -q 'not in the trace' "$scratch/notes" &&
+        fits "$scratch/notes" 60 || return 1
+    g++ -O1 -g -o "$scratch/templates" "$scratch/templates.cc" &&
+        COLUMNS=60 run fdo -o "$scratch/profile" -- "$scratch/templates" >"$scratch/text" 2>&1 &&
+        sed -n '/^note: .* of all/,/--image/p' "$scratch/text" >"$scratch/notes" && grep -q -e '--image' "$scratch/notes" &&
+        fits "$scratch/notes" 60
+}
+skip_without g++ "notes of traces and of profiles for compilers wrap at 60 columns" ||
+    check "notes of traces and of profiles for compilers wrap at 60 columns" notes
+
 finish

@@ -177,4 +177,7 @@ samples() {
 }
 check "explain simulates a short run whole" samples
 
+check "--info without its file says so" \
+    fails_with 2 '^culprit trace: --info: which file\? \(culprit trace --info FILE\.ctrace --json\)$' run trace --info --json file.ctrace
+
 finish

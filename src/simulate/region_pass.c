@@ -11,6 +11,7 @@
 #include "simulate/region_run.h"
 #include "simulate/warming.h"
 #include "trace/code_union.h"
+#include "trace/event.h"
 
 /* A pass over instructions [from, to) of a region's trace. */
 struct job {
@@ -128,6 +129,12 @@ static struct core_learned take_room(struct region_run *run) {
     return room;
 }
 
+/* A fault that ended the program did so within its last block, which the capture counted to its
+ * end. */
+static bool ends_within_block(uint64_t simulated, uint64_t length) {
+    return simulated && simulated < length && length - simulated < EVENT_MAX_BLOCK_INSNS;
+}
+
 static bool simulate_trace(struct job *job, struct trace *trace, struct error *error) {
     struct region_run *run = job->run;
     const struct region_trace *region = &job->task->region;
@@ -157,7 +164,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
     simulation.warmed = region->warm;
     if (good && !simulation.interrupted) {
         uint64_t length = region->end - region->start;
-        if (simulation.simulated != length)
+        if (simulation.simulated != length && !ends_within_block(simulation.simulated, length))
             good = error_set(error,
                              "it ends %" PRIu64 " instructions early (%" PRIu64
                              " from instruction %" PRIu64 " on were to be simulated)",

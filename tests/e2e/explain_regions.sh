@@ -200,6 +200,14 @@ inherited() {
 }
 check "what the second run writes to inherited descriptors goes nowhere" inherited
 
+# In the last region, which is one of all there are, the last block is left before its end.
+crashes() {
+    cc -O1 -o "$scratch/crashes" tests/guests/crashes.c || return 1
+    run explain $in_order --keep 0 --regions-over 1M --json --top 0 --output "$scratch/crashes.json" -- "$scratch/crashes" 2>/dev/null
+    [ $? = 139 ] && json crashes.json 'r["regions"]["simulated"] == r["regions"]["slices"]' "$(note 'signal 11')"
+}
+check "a run that ends by a fault is explained by regions" crashes
+
 threads() {
     run explain $in_order --keep 0 --regions-over 5M --warm 100K --limit 6M --stop --json --top 0 \
         --output "$scratch/threads" -- "$WORKLOADS/x86_64/threads" >/dev/null &&

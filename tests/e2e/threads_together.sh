@@ -442,7 +442,8 @@ watched() {
     until_true $process grep -q "nothing was executed" "$scratch/error"
     kill -INT $process
     wait $process
-    run trace --info "$scratch/stuck.ctrace" >"$scratch/info" || return 1
+    run trace --info "$scratch/stuck.ctrace" >"$scratch/wrapped" || return 1
+    tr -s ' \n' ' ' <"$scratch/wrapped" >"$scratch/info"
     local text
     for text in "$scratch/error" "$scratch/info"; do
         grep -q 'thread 1 waits in want (stuck.c:8) at address 0x[0-9a-f]* for thread 0' "$text" &&

@@ -196,7 +196,9 @@ void chip_sampling_finish(struct chip_run *chip) {
     chip->result->cycles = sampling->cycles;
     chip->result->regions = sampling->region;
     chip->result->interval =
-        estimate_interval(sampling->elapsed, sampling->region, region_cycles, NULL);
+        simulation->interrupted
+            ? -1
+            : estimate_interval(sampling->elapsed, sampling->region, region_cycles, NULL);
     simulation->regions = (struct simulation_regions){.count = chip->options->plan->count,
                                                       .simulated = sampling->region,
                                                       .slices = chip->options->plan->slices,

@@ -5,6 +5,7 @@
 #include "unit/one_line_cache.h"
 
 static uint8_t no_flags[INSNS + 8];
+static struct watcher watcher; /* of the next run */
 
 /* By regions, as run(). */
 static void run_regions(const struct together_plan *plan) {
@@ -16,7 +17,8 @@ static void run_regions(const struct together_plan *plan) {
     const struct simulation_options options = {.machine = &machine,
                                                .sampling = sampling_everything(),
                                                .selection = {.thread = -1},
-                                               .together = &together};
+                                               .together = &together,
+                                               .watcher = watcher};
     if (!simulation_run(trace, &options, &simulation, &error))
         fail_msg("%s", error.message);
     trace_close(trace);
@@ -54,6 +56,37 @@ static void a_region_of_all_is_the_run(void **state) {
         simulation_free(&simulation);
     }
     simulation = whole;
+    simulation_free(&simulation);
+}
+
+static volatile sig_atomic_t stop;
+
+static void stop_behind(void *context, uint64_t done) {
+    stop = done > *(const uint64_t *)context;
+}
+
+/* A region that stands for itself alone leaves no error, but what comes behind it is not known. */
+static void what_was_interrupted_has_no_interval(void **state) {
+    (void)state;
+    enum { WORDS = 8000, LONG = 4000 };
+    uint64_t enough = 2 * LONG;
+    make_and_join(WORDS / 2);
+    struct planned_region regions[] = {
+        {.work = LONG, .stands_for = LONG},
+        {.before = 6 * LONG, .work_before = 6 * LONG, .work = LONG, .stands_for = LONG}};
+    const struct together_plan plan = {.flags = no_flags,
+                                       .regions = regions,
+                                       .count = 2,
+                                       .instructions = WORDS * INSNS,
+                                       .work = WORDS * INSNS,
+                                       .slices = 2};
+    stop = 0;
+    watcher = (struct watcher){stop_behind, &enough, &stop};
+    run_regions(&plan);
+    watcher = (struct watcher){0};
+    assert_true(simulation.interrupted);
+    assert_int_equal(simulation.together.regions, 1);
+    assert_true(simulation.together.interval < 0);
     simulation_free(&simulation);
 }
 
@@ -199,6 +232,7 @@ static void what_warms_is_as_old_as_it_is(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_interrupted_has_no_interval),
         cmocka_unit_test(a_region_of_all_is_the_run),
         cmocka_unit_test(a_region_begins_with_who_waits),
         cmocka_unit_test(a_region_lies_in_a_wait_for_a_write),

@@ -192,9 +192,9 @@ static bool end_slice(struct chunk_profile *profile, struct error *error) {
            projection_add(&profile->projection, &profile->vector, 0, error);
 }
 
-/* How many slices from this one on become one. One that is as long already stays, as counts may
- * come in slices of the length that all will have; the last one is left alone by no others of its
- * program. */
+/* How many slices from this one on become one: two, or the last three of a program that goes on,
+ * so that none is left short; or one that is as long already, as counts may come in slices of the
+ * length that all will have. */
 static size_t count_merged(const struct chunk_profile *profile, size_t first) {
     const struct slice_table *table = &profile->table;
     const struct slice_place *slices = table->slices + first;
@@ -256,7 +256,7 @@ static void count_events(struct chunk_profile *profile, const struct trace_chunk
     memset(executions + other, 0, OTHERS * sizeof *executions);
 }
 
-/* `executions` are of instructions that may not all have been executed, as those of events. */
+/* A block that a fault left before its end counts as a whole one, as where it is told by events. */
 static bool add_counts(struct chunk_profile *profile, const struct trace_chunk *chunk,
                        struct error *error) {
     uint64_t block = profile->block_count;

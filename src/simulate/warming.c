@@ -4,18 +4,15 @@
 
 #include <stdlib.h>
 
-#include "memory/stamps.h"
 #include "simulate/selection.h"
-#include "trace/event.h"
 
 struct warming_run {
     const struct warming *warming;
     struct trace *trace;
     struct core_learned *before, *at_start;
-    struct stamps *stamps;
+    struct before_region *stamps;               /* NULL: it is known already */
     uint64_t stamp_from, train_from, show_from; /* positions */
     uint64_t stamped_to;                        /* position behind the last chunk that came */
-    uint64_t stamped;                           /* instructions of what is stamped */
     uint32_t process;                           /* of what is stamped */
     uint64_t position; /* behind the last instruction that was decoded or passed */
     bool rebuilt;      /* caches, where `show_from` is */
@@ -25,43 +22,9 @@ static const struct core_learned NOTHING = {NULL, NULL};
 
 /* ---- stamps ---- */
 
-/* Events of the first so many instructions of a chunk, to the end of a block. The few blocks that
- * were left before their end count as whole. */
-static uint32_t events_of(const struct warming_run *run, const struct trace_chunk *chunk,
-                          uint64_t insns) {
-    const uint32_t blocks = trace_block_count(run->trace, chunk->process);
-    uint64_t executed = 0;
-    for (uint32_t i = 0; i < chunk->event_count; i++) {
-        const uint32_t block = event_block_number(chunk->events[i]);
-        if (event_kind(chunk->events[i]) != EVENT_BLOCK || block >= blocks)
-            continue;
-        if (executed >= insns)
-            return i;
-        executed += trace_block(run->trace, chunk->process, block).insn_count;
-    }
-    return chunk->event_count;
-}
-
-static bool stamp_chunk(void *context, const struct trace_chunk *chunk, struct error *error) {
-    struct warming_run *run = context;
-    const uint64_t begin = run->stamped_to, end = begin + chunk->insn_count;
-    if (run->warming->only >= 0 && chunk->thread != (uint32_t)run->warming->only)
-        return true;
-    run->stamped_to = end;
-    if (begin >= run->show_from || end <= run->stamp_from || run->stamp_from == run->show_from)
-        return true;
-    const bool whole = end <= run->show_from;
-    const uint64_t insns = whole ? chunk->insn_count : run->show_from - begin;
-    if (chunk->process != run->process) { /* other data at the same addresses */
-        stamps_clear(run->stamps);
-        run->stamped = 0;
-    }
-    run->process = chunk->process;
-    run->stamped += insns;
-    return stamps_events(run->stamps, chunk->events,
-                         whole ? chunk->event_count : events_of(run, chunk, insns),
-                         trace_block_count(run->trace, chunk->process)) ||
-           error_set(error, "out of memory for time stamps");
+static uint32_t insns_of_block(void *context, uint32_t block) {
+    const struct warming_run *run = context;
+    return trace_block(run->trace, run->process, block).insn_count;
 }
 
 static void span_of_block(void *context, uint32_t block, uint64_t *start, uint64_t *end) {
@@ -76,18 +39,30 @@ static void span_of_block(void *context, uint32_t block, uint64_t *start, uint64
     *end = last->address + last->length;
 }
 
-static uint64_t cycles_of(const struct warming *warming, uint64_t instructions) {
-    return (uint64_t)((double)instructions * warming->cycles_per_instruction);
+/* Of the process whose chunks are stamped. */
+static struct stamped_blocks blocks_of_trace(struct warming_run *run) {
+    return (struct stamped_blocks){run, trace_block_count(run->trace, run->process), insns_of_block,
+                                   span_of_block};
 }
 
-/* From the trace. */
-static bool find_lines(const struct warming_run *run, struct stamped_before *found,
-                       struct error *error) {
-    *found = (struct stamped_before){.events = stamps_events_seen(run->stamps),
-                                     .instructions = run->stamped};
-    found->lines = stamps_lines(run->stamps, span_of_block, (void *)run, &found->count);
-    stamps_clear(run->stamps);
-    return found->lines || error_set(error, "out of memory for time stamps");
+static bool stamp_chunk(void *context, const struct trace_chunk *chunk, struct error *error) {
+    struct warming_run *run = context;
+    const struct stamped_chunk stamped = {chunk->events, chunk->event_count, chunk->insn_count};
+    const uint64_t begin = run->stamped_to, end = begin + chunk->insn_count;
+    if (run->warming->only >= 0 && chunk->thread != (uint32_t)run->warming->only)
+        return true;
+    run->stamped_to = end;
+    if (begin >= run->show_from || end <= run->stamp_from || run->stamp_from == run->show_from)
+        return true;
+    if (chunk->process != run->process) /* other data at the same addresses */
+        before_region_clear(run->stamps);
+    run->process = chunk->process;
+    const struct stamped_blocks blocks = blocks_of_trace(run);
+    return before_region_add(run->stamps, &stamped, run->show_from - begin, &blocks, error);
+}
+
+static uint64_t cycles_of(const struct warming *warming, uint64_t instructions) {
+    return (uint64_t)((double)instructions * warming->cycles_per_instruction);
 }
 
 static void rebuild_from(const struct warming_run *run, const struct stamped_before *before) {
@@ -103,10 +78,12 @@ static bool rebuild(struct warming_run *run, struct error *error) {
         rebuild_from(run, run->warming->stamped);
         return true;
     }
-    if (!find_lines(run, &found, error))
+    const struct stamped_blocks blocks = blocks_of_trace(run);
+    if (!before_region_end(run->stamps, &blocks, &found, error))
         return false;
     rebuild_from(run, &found);
     stamped_before_free(&found);
+    before_region_clear(run->stamps);
     return true;
 }
 
@@ -253,18 +230,18 @@ bool warming_run(struct trace *trace, const struct warming *warming, struct core
                               .trace = trace,
                               .before = before,
                               .at_start = at_start,
-                              .stamps = stamps_new(stamped_line_bytes(warming->machine),
-                                                   stamped_inner_lines(warming->machine)),
+                              .stamps =
+                                  warming->stamped ? NULL : before_region_new(warming->machine),
                               .stamp_from = position_before(warming, warming->warm),
                               .train_from = position_before(warming, warming->trained),
                               .show_from = position_before(warming, warming->shown)};
     *at_start = NOTHING;
-    if (!run.stamps)
+    if (!run.stamps && !warming->stamped)
         return error_set(error, "out of memory for time stamps");
     if (!warming->stamped)
         trace_watch(trace, stamp_chunk, &run);
     const bool good = show(&run, error) && end_to_learn(&run, error);
     trace_watch(trace, NULL, NULL);
-    stamps_free(run.stamps);
+    before_region_free(run.stamps);
     return good;
 }

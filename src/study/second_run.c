@@ -218,11 +218,14 @@ static bool on_before(void *context, const struct capture_region *region,
     struct before_region **before = &run->before[region->id - 1];
     const bool known =
         region->thread == run->thread && data->first_insn + data->insn_count <= run->simulated_to;
+    const struct stamped_chunk chunk = {data->events, data->event_count, data->insn_count};
+    const struct stamped_blocks blocks = stamped_blocks_of(code);
+    const uint64_t until = region->started ? shown_from(region) : UINT64_MAX;
     run->code[region->id - 1] = code;
     if (!*before && !(*before = before_region_new(run->request->machine)))
         return error_set(error, "out of memory for time stamps");
-    return known || before_region_add(*before, data, code,
-                                      region->started ? shown_from(region) : UINT64_MAX, error);
+    return known || data->first_insn >= until ||
+           before_region_add(*before, &chunk, until - data->first_insn, &blocks, error);
 }
 
 static void forget_stamps(struct second_run *run, size_t number) {
@@ -234,8 +237,9 @@ static bool take_stamps(struct second_run *run, const struct capture_region *reg
                         struct region_trace *trace) {
     const size_t number = region->id - 1;
     const uint64_t told = region->found_first - region->told_first;
+    const struct stamped_blocks blocks = stamped_blocks_of(run->code[number]);
     const bool good =
-        before_region_end(run->before[number], run->code[number], &trace->before, &run->add_error);
+        before_region_end(run->before[number], &blocks, &trace->before, &run->add_error);
     trace->is_stamped = good;
     if (told < trace->warm)
         trace->warm = told;

@@ -137,14 +137,13 @@ static void who_is_told_may_end_it(void **state) {
 /* ---- time stamps ---- */
 
 /* Lines of 64 bytes: of what is accessed, the last first; the block's own line is code. The chunk's
- * second half, from instruction 20 on, is behind `until`. */
+ * second half, from instruction 20 on, is not stamped. */
 static void stamps_end_where_caches_are_shown(void **state) {
     (void)state;
     const uint64_t chunk[] = {event_block(0), event_access(false, 3, 0, 0x9000),
                               event_block(0), event_access(true, 3, 0, 0x8000),
                               event_block(0), event_access(false, 3, 0, 0x7000)};
-    const struct item_data data = {
-        .first_insn = 100, .insn_count = 30, .event_count = 6, .events = chunk};
+    const struct stamped_chunk stamped = {.events = chunk, .event_count = 6, .insn_count = 30};
     struct machine machine = {.l1d = {.line = 64}};
     struct kept_code code = {0};
     struct stamped_before result;
@@ -153,9 +152,12 @@ static void stamps_end_where_caches_are_shown(void **state) {
     assert_true(kept_code_add(&code, block, (const uint8_t *)LOOP));
     struct before_region *before = before_region_new(&machine);
     assert_non_null(before);
-    assert_true(before_region_add(before, &data, &code, 120, &error));
-    assert_true(before_region_add(before, &data, &code, 100, &error)); /* nothing of it */
-    assert_true(before_region_end(before, &code, &result, &error));
+    const struct stamped_blocks blocks = stamped_blocks_of(&code);
+    assert_true(before_region_add(before, &stamped, 30, &blocks, &error));
+    before_region_clear(before);
+    assert_true(before_region_add(before, &stamped, 20, &blocks, &error));
+    assert_true(before_region_add(before, &stamped, 0, &blocks, &error)); /* nothing of it */
+    assert_true(before_region_end(before, &blocks, &result, &error));
     assert_int_equal(result.instructions, 20);
     assert_int_equal(result.count, 3);
     assert_int_equal(result.lines[0].address, 0x9000);

@@ -69,7 +69,7 @@ bool projection_add(struct projection *projection, const struct bbv_set *set, si
     return true;
 }
 
-/* The projection is linear, and a vector of two slices the mean of both by instructions. */
+/* The projection is linear, and a vector of several slices their mean by instructions. */
 void projection_merge(struct projection *projection, size_t to, size_t from, size_t count) {
     const uint32_t stride = projection->stride;
     const uint64_t *instructions = projection->instructions + from;

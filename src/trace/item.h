@@ -172,10 +172,10 @@ bool capture_start(const struct capture_options *options, struct item_source *so
 
 /* ---- files: file_reader.c, file_writer.c ---- */
 bool file_source_open(const char *path, struct item_source *source, struct error *error);
-/* The same, much quicker: DATA items are without events; or only the first few after each reset of
- * predictions have theirs, which are all of a short trace. */
+/* The same, much quicker: DATA items are without events. */
 bool file_source_open_outline(const char *path, struct item_source *source, struct error *error);
-
+/* Likewise, but the first few after each reset of predictions, all of a short trace, have theirs.
+ */
 bool file_source_open_parts(const char *path, struct item_source *source, struct error *error);
 
 struct file_writer;

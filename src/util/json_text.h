@@ -1,7 +1,6 @@
 /* Names that come from files as texts of JSON, which must be UTF-8: whatever is no text is
- * replaced, and what could steer a terminal, but for what JSON escapes: a line end is "\n", an
- * escape character
- * "\u001b". */
+ * replaced, and so is what could steer a terminal, but for what JSON escapes: a line end is "\n",
+ * an escape character "\u001B". */
 #pragma once
 
 #include <jansson.h>

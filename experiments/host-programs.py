@@ -197,7 +197,7 @@ def measure(names, known):
 def divide(names, known):
     """Runs of each program that can be divided, as often as it takes to see each part undisturbed. The last
     cache, too, is then as the others leave it in the best moments of these minutes."""
-    cost = slices.probe_cost()
+    cost = slices.costs()
     for name in names:
         places, longest = kept(name).get("marks") or slices.marks(known[name])
         keep(name, marks=[places, longest], divided=None)

@@ -1,10 +1,15 @@
 /* slices RUNS [FILE OFFSET]... -- COMMAND...: runs a command so many times, its output discarded
  * (by a pipe). Each run is a line: the clock in Hz around it, by dependent additions, as `culprit
- * validate --host` takes it; and the nanoseconds of processor time from the beginning to the first
- * execution of one of the branches that lie there, from each to the next, and to the end. 0 is in
- * place of all of them where some were lost. All have the same layout of memory, as what a program
- * executes may depend on addresses. Needs the rights that probes of the kernel need
- * (uprobes: CAP_PERFMON and CAP_SYS_ADMIN). */
+ * validate --host` takes it; how many system calls and page faults there were; and for each slice,
+ * from the beginning to the first execution of one of the branches that lie there, from each to the
+ * next, and to the end, the nanoseconds outside the kernel. 0 is in place of all slices where some
+ * were lost. All have the same layout of memory, as what a program executes may depend on
+ * addresses. Needs the rights that probes of the kernel need (uprobes: CAP_PERFMON and
+ * CAP_SYS_ADMIN).
+ *
+ * In the kernel is what passes from its event of a system call that begins to that of its end, from
+ * that of a page fault to the count of it, which comes when the page is there, and from where the
+ * thread is switched out to where it is switched in. Of the way there and back a part is left. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -16,6 +21,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,10 +31,18 @@
 
 enum { PROBES = 16, RING_PAGES = 256, PAGE = 4096, PIPE = 1 << 20 };
 
+/* What goes into the kernel, and what comes back. */
+enum edge { CALL, FAULT, SWITCH, EDGES };
+
 /* The times of a run. */
 struct times {
-    uint64_t *items; /* nanoseconds of processor time at each execution */
+    uint64_t *items; /* nanoseconds outside the kernel at each execution */
     size_t count, capacity;
+    size_t calls, faults;
+    uint64_t begin, kernel; /* when it began; nanoseconds in the kernel since */
+    enum edge in;           /* how it went there; EDGES: it is outside */
+    uint64_t since;
+    uint64_t go[EDGES], come[EDGES]; /* the kernel's names of these events, but for SWITCH */
     bool lost;
 };
 
@@ -42,13 +56,39 @@ static void fail(const char *what) {
     exit(1);
 }
 
-static int open_event(struct perf_event_attr attributes, pid_t process, int leader) {
+/* Each event is told, with its time. */
+static int open_event(struct perf_event_attr attributes, pid_t process) {
     attributes.size = sizeof attributes;
-    attributes.read_format = PERF_FORMAT_GROUP;
-    const int event = (int)syscall(SYS_perf_event_open, &attributes, process, -1, leader, 0);
+    attributes.disabled = 1;
+    attributes.enable_on_exec = 1;
+    attributes.sample_period = 1;
+    attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
+    attributes.sample_id_all = 1;
+    attributes.wakeup_events = 1000;
+    const int event = (int)syscall(SYS_perf_event_open, &attributes, process, -1, -1, 0);
     if (event < 0)
         fail("slices: perf_event_open");
     return event;
+}
+
+static uint64_t name_of(int event) {
+    uint64_t name;
+    if (ioctl(event, PERF_EVENT_IOC_ID, &name))
+        fail("slices: name of an event");
+    return name;
+}
+
+static int open_tracepoint(const char *name, pid_t process) {
+    char path[200];
+    unsigned long id;
+    mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL); /* it may be there */
+    snprintf(path, sizeof path, "/sys/kernel/tracing/events/%s/id", name);
+    FILE *file = fopen(path, "r");
+    if (!file || fscanf(file, "%lu", &id) != 1)
+        fail(path);
+    fclose(file);
+    return open_event((struct perf_event_attr){.type = PERF_TYPE_TRACEPOINT, .config = id},
+                      process);
 }
 
 static uint32_t probe_type(void) {
@@ -78,15 +118,51 @@ static void add_time(struct times *times, uint64_t time) {
     times->items[times->count++] = time;
 }
 
-/* A sample has the number of events and their values; the first is the clock. */
-static void read_samples(struct ring *ring, struct times *times) {
+static void go(struct times *times, enum edge edge, uint64_t time) {
+    times->calls += edge == CALL;
+    times->faults += edge == FAULT;
+    times->in = edge;
+    times->since = time;
+}
+
+/* What comes back by a way by which it did not go belongs to a way that is not over. */
+static void come(struct times *times, enum edge edge, uint64_t time) {
+    if (!times->begin)
+        times->begin = time;
+    if (times->in != edge)
+        return;
+    times->kernel += time - times->since;
+    times->in = EDGES;
+}
+
+static void take_sample(struct times *times, uint64_t event, uint64_t time) {
+    for (enum edge edge = 0; edge < SWITCH; edge++) {
+        if (event == times->come[edge]) {
+            come(times, edge, time);
+            return;
+        }
+        if (event == times->go[edge]) {
+            go(times, edge, time);
+            return;
+        }
+    }
+    times->in = EDGES;
+    add_time(times, time - times->begin - times->kernel);
+}
+
+/* A sample has the name of its event and the time; a switch the time. */
+static void read_records(struct ring *ring, struct times *times) {
     const uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
     uint64_t tail = ring->page->data_tail;
     while (tail < head) {
-        const uint64_t header = word_at(ring, tail);
+        const uint64_t header = word_at(ring, tail), misc = header >> 32;
         const uint32_t type = (uint32_t)header;
         if (type == PERF_RECORD_SAMPLE)
-            add_time(times, word_at(ring, tail + 16));
+            take_sample(times, word_at(ring, tail + 8), word_at(ring, tail + 16));
+        else if (type == PERF_RECORD_SWITCH && !(misc & PERF_RECORD_MISC_SWITCH_OUT))
+            come(times, SWITCH, word_at(ring, tail + 8));
+        else if (type == PERF_RECORD_SWITCH && times->in == EDGES)
+            go(times, SWITCH, word_at(ring, tail + 8));
         times->lost |= type == PERF_RECORD_LOST;
         tail += header >> 48;
     }
@@ -129,7 +205,7 @@ static void follow(int output, int event, struct ring *ring, struct times *times
     for (;;) {
         if (poll(ready, 2, 100) < 0 && errno != EINTR)
             fail("slices: poll");
-        read_samples(ring, times);
+        read_records(ring, times);
         if (ready[0].revents && read(output, buffer, sizeof buffer) <= 0)
             return;
         if (ready[1].revents & POLLHUP)
@@ -137,31 +213,42 @@ static void follow(int output, int event, struct ring *ring, struct times *times
     }
 }
 
+/* The first has the ring. */
+static size_t open_all(char **places, size_t probes, pid_t process, int *events,
+                       struct times *times) {
+    size_t count = 0;
+    for (size_t i = 0; i < probes; i++)
+        events[count++] = open_event(
+            (struct perf_event_attr){.type = probe_type(),
+                                     .uprobe_path = (uintptr_t)places[2 * i],
+                                     .probe_offset = strtoull(places[2 * i + 1], NULL, 16),
+                                     .context_switch = i == 0},
+            process);
+    const int edges[] = {
+        open_tracepoint("raw_syscalls/sys_enter", process),
+        open_tracepoint("raw_syscalls/sys_exit", process),
+        open_tracepoint("exceptions/page_fault_user", process),
+        open_event((struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+                                            .config = PERF_COUNT_SW_PAGE_FAULTS_MIN},
+                   process)};
+    for (enum edge edge = 0; edge < SWITCH; edge++) {
+        times->go[edge] = name_of(events[count++] = edges[2 * edge]);
+        times->come[edge] = name_of(events[count++] = edges[2 * edge + 1]);
+    }
+    return count;
+}
+
 static void run(char **places, size_t probes, char **command, struct times *times) {
-    int go[2], output[2], events[PROBES], status;
-    uint64_t values[PROBES + 2];
+    int go[2], output[2], events[PROBES + 2 * EDGES], status;
     if (pipe(go) || pipe(output))
         fail("slices: pipe");
     fcntl(output[0], F_SETPIPE_SZ, PIPE);
     const pid_t child = start(command, go, output);
     close(output[1]);
     close(go[0]);
-    const int clock = open_event((struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
-                                                          .config = PERF_COUNT_SW_TASK_CLOCK,
-                                                          .disabled = 1,
-                                                          .enable_on_exec = 1},
-                                 child, -1);
-    for (size_t i = 0; i < probes; i++)
-        events[i] = open_event(
-            (struct perf_event_attr){.type = probe_type(),
-                                     .uprobe_path = (uintptr_t)places[2 * i],
-                                     .probe_offset = strtoull(places[2 * i + 1], NULL, 16),
-                                     .sample_period = 1,
-                                     .sample_type = PERF_SAMPLE_READ,
-                                     .wakeup_events = 1000},
-            child, clock);
+    const size_t count = open_all(places, probes, child, events, times);
     struct ring ring = map_ring(events[0]);
-    for (size_t i = 1; i < probes; i++)
+    for (size_t i = 1; i < count; i++)
         if (ioctl(events[i], PERF_EVENT_IOC_SET_OUTPUT, events[0]))
             fail("slices: one ring");
     if (write(go[1], "", 1) != 1)
@@ -170,14 +257,11 @@ static void run(char **places, size_t probes, char **command, struct times *time
     follow(output[0], events[0], &ring, times);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
-    read_samples(&ring, times);
-    if (read(clock, values, sizeof values) < 0)
-        fail("slices: read");
-    add_time(times, values[1]);
+    read_records(&ring, times);
+    add_time(times, times->since - times->begin - times->kernel); /* the call that ends it */
     munmap(ring.page, (RING_PAGES + 1) * PAGE);
-    for (size_t i = 0; i < probes; i++)
+    for (size_t i = 0; i < count; i++)
         close(events[i]);
-    close(clock);
     close(output[0]);
     if (status) {
         fprintf(stderr, "slices: %s failed\n", command[0]);
@@ -185,11 +269,12 @@ static void run(char **places, size_t probes, char **command, struct times *time
     }
 }
 
+/* A slice may be less than nothing, as the clocks of two processors differ a little. */
 static void write_times(const struct times *times) {
     if (times->lost)
         printf(" 0");
     for (size_t i = 0; !times->lost && i < times->count; i++)
-        printf(" %ju", (uintmax_t)(times->items[i] - (i ? times->items[i - 1] : 0)));
+        printf(" %jd", (intmax_t)(times->items[i] - (i ? times->items[i - 1] : 0)));
     printf("\n");
     fflush(stdout);
 }
@@ -215,10 +300,10 @@ int main(int count, char **words) {
     }
     double before = frequency();
     for (int i = atoi(words[1]); i > 0; i--) {
-        struct times times = {0};
+        struct times times = {.in = EDGES};
         run(words + 2, probes, command, &times);
         const double after = frequency();
-        printf("%.0f", 0.5 * (before + after));
+        printf("%.0f %zu %zu", 0.5 * (before + after), times.calls, times.faults);
         write_times(&times);
         free(times.items);
         before = after;

@@ -3,7 +3,9 @@ of the time. A run is divided into slices by what it executes, and is made many 
 each slice, over all runs, is of a moment without a neighbour; their sum is a run without one.
 
 Slices end at executions of a few branches (lib/marks.c), which the kernel tells by probes (lib/slices.c):
-the k-th execution is the same moment of each run. What a probe takes is subtracted."""
+the k-th execution is the same moment of each run. It tells as well when the run is in the kernel, which is
+left out. What probes take, and the way into the kernel and back, is subtracted."""
+import collections
 import os
 import resource
 import statistics
@@ -15,6 +17,7 @@ from lib import host, programs, run
 APART, MARKS = (40e-6, 140e-6), 6  # seconds from mark to mark in the mean, at least; branches
 NANOSECONDS = 100000  # of a slice, at least: shorter ones are put together
 LONGEST = 4e-3  # seconds of the slice of an instruction, in the mean: beyond, a run is not divided
+PROBES, TIMES, EACH = 4000, 1000, 16  # of lib/edge_costs.c
 LIBRARIES = ["-lZydis", "-lbpf", "-ldw", "-lelf", "-lz", "-lzstd", "-lxxhash", "-linih", "-ljansson",
              "-llzma", "-liberty", "-lsqlite3", "-lpthread"]
 
@@ -55,24 +58,36 @@ def marks_of(path, most):
     return lines[:-1], float(lines[-1][2]) / float(lines[-1][0])
 
 
+# A run, and what a probe, a system call and a page fault take of its slices, in nanoseconds.
+Run = collections.namedtuple("Run", ["clock", "calls", "faults", "slices"])
+Costs = collections.namedtuple("Costs", ["probe", "call", "fault"])
+
+
 def times_of(places, command, times):
-    """[(clock in Hz, [nanoseconds of each slice])] of the runs whose marks are all known."""
+    """[Run] of those whose marks are all known: the clock in Hz, system calls, page faults, and the
+    nanoseconds of each slice outside the kernel."""
     words = [word for place in places for word in place[:2]]
     said = subprocess.run([host.tool("slices"), str(times), *words, "--", *command],
                           env=host.ENVIRONMENT, cwd=run.ROOT, capture_output=True, text=True,
                           check=True).stdout
-    runs = [(float(line.split()[0]), [int(word) for word in line.split()[1:]])
-            for line in said.splitlines()]
-    return [(clock, slices) for clock, slices in runs if slices != [0]]
+    runs = [Run(float(words[0]), int(words[1]), int(words[2]), [int(word) for word in words[3:]])
+            for words in map(str.split, said.splitlines())]
+    return [one for one in runs if one.slices != [0]]
 
 
-def probe_cost():
-    """Nanoseconds that an execution with a probe takes where nothing disturbs it: fewer are a tenth."""
-    path = host.tool("empty_calls")
+def costs():
+    """Where nothing disturbs them: fewer are a tenth."""
+    path = host.tool("edge_costs")
     names = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
-    offset = next(line.split()[0] for line in names.splitlines() if line.endswith(" probed"))
-    found = sorted(time for _, slices in times_of([[path, offset]], [path], 5) for time in slices[1:-1])
-    return found[len(found) // 10]
+    offsets = {line.split()[-1]: line.split()[0] for line in names.splitlines()}
+    places = [[path, offsets[name]] for name in ("probed", "called", "touched")]
+    runs = [one.slices for one in times_of(places, [path], 5)]
+
+    def tenth(begin, count):
+        found = sorted(time for slices in runs for time in slices[begin + 1:begin + count])
+        return found[len(found) // 10]
+    probe = tenth(0, PROBES)
+    return Costs(probe, *[(tenth(begin, TIMES) - probe) / EACH for begin in (PROBES, PROBES + TIMES)])
 
 
 def together(lengths):
@@ -88,14 +103,16 @@ def together(lengths):
 
 
 def undisturbed(runs, cost):
-    """Cycles by the least time of each slice, by the second least, and of whole runs, without probes;
-    slices, and runs that are divided alike (others are left out: what they execute varies)."""
-    count = statistics.mode(len(slices) for _, slices in runs)
-    alike = [(clock, slices) for clock, slices in runs if len(slices) == count]
-    lengths = [statistics.median(slices[i] for _, slices in alike) for i in range(count)]
+    """User cycles by the least time of each slice, by the second least, and of whole runs; slices, and runs
+    that are divided alike (others are left out: what they execute varies)."""
+    count = statistics.mode(len(one.slices) for one in runs)
+    alike = [one for one in runs if len(one.slices) == count]
+    lengths = [statistics.median(one.slices[i] for one in alike) for i in range(count)]
     groups = together(lengths)
-    cycles = [[(sum(slices[begin:end]) - cost * (end - begin)) * clock / 1e9 for begin, end in groups]
-              for clock, slices in alike]
+    cycles = [[(sum(one.slices[begin:end]) - cost.probe * (end - begin)) * one.clock / 1e9 for begin, end in groups]
+              for one in alike]
+    ways = statistics.median((one.calls * cost.call + one.faults * cost.fault) * one.clock / 1e9 for one in alike)
     ordered = [sorted(one) for one in zip(*cycles)]
-    return {"cycles": sum(one[0] for one in ordered), "second": sum(one[min(1, len(one) - 1)] for one in ordered),
-            "whole": sorted(map(sum, cycles)), "slices": len(groups), "runs": len(alike)}
+    return {"cycles": sum(one[0] for one in ordered) - ways,
+            "second": sum(one[min(1, len(one) - 1)] for one in ordered) - ways,
+            "whole": sorted(sum(one) - ways for one in cycles), "ways": ways, "slices": len(groups), "runs": len(alike)}

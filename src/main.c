@@ -95,11 +95,25 @@ static int help(int argc, char **argv) {
     return finish_output();
 }
 
+static void go_on(int signal) {
+    (void)signal;
+}
+
+/* A file that would be larger than allowed (ulimit -f) is an error to tell, as is a full disk. A
+ * handler: what is ignored, commands would ignore as well. */
+static void outlive_file_limit(void) {
+    const struct sigaction action = {.sa_handler = go_on, .sa_flags = SA_RESTART};
+    struct sigaction before;
+    if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv) {
     heap_in_large_pages();
     verb_watch.stream = stderr;
     /* Who started us may ignore the ends of children; those of a command would then pass unseen. */
     signal(SIGCHLD, SIG_DFL);
+    outlive_file_limit();
     if (argc < 2) {
         print_help(stderr);
         return STATUS_USAGE;

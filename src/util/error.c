@@ -3,9 +3,11 @@
 #include "util/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* What a static analyzer sees in their place is for those who call them (error.h). */
 #undef error_set
@@ -50,6 +52,16 @@ bool error_set(struct error *error, const char *format, ...) {
     return finish(error);
 }
 
+/* The limit on the size of files, where it is what failed. */
+static void add_limit(struct error *error, int number) {
+    struct rlimit limit;
+    if (number != EFBIG || getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    const size_t length = strlen(error->message);
+    snprintf(error->message + length, sizeof error->message - length,
+             ", the limit is %" PRIu64 " bytes (raise it: ulimit -f)", (uint64_t)limit.rlim_cur);
+}
+
 bool error_errno(struct error *error, const char *format, ...) {
     int number = errno;
     va_list arguments;
@@ -58,6 +70,7 @@ bool error_errno(struct error *error, const char *format, ...) {
     va_end(arguments);
     size_t length = strlen(error->message);
     snprintf(error->message + length, sizeof error->message - length, ": %s", strerror(number));
+    add_limit(error, number);
     return finish(error);
 }
 

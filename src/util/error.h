@@ -13,7 +13,8 @@ struct error {
  * returns false, so that `return error_set(e, ...)` reads well. */
 bool error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Like error_set, with ": " and strerror(errno) appended. */
+/* Like error_set, with ": " and strerror(errno) appended; of a file that is too large for the limit
+ * of the process (ulimit -f), that limit as well. */
 bool error_errno(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -185,6 +185,24 @@ full_disk() {
     fails_with 125 "/dev/full: cannot write" run bbv -o /dev/full -- true
 }
 check "bbv says nothing of a file that it could not write" full_disk
+# A file larger than the shell allows: one line, and its command is ended by the signal as ever.
+file_limit() {
+    local limit='File too large, the limit is 10240 bytes .*ulimit -f'
+    run trace --limit 100K --stop -o "$scratch/whole.ctrace" -- sh -c "while :; do :; done" >/dev/null 2>&1
+    run trace --import "$scratch/whole.ctrace" --format champsim -o "$scratch/whole.champsim" 2>/dev/null || return 1
+    (
+        ulimit -f 10
+        status_is 1 run trace --import "$scratch/whole.champsim" -o "$scratch/limited.ctrace" &&
+            grep -q "limited.ctrace: cannot write more than 10240 bytes: $limit" "$scratch/err" &&
+            fails_with 125 "shared memory.*$limit" run sim -o "$scratch/report" -- true &&
+            fails_with 1 "writing the JSON report: $limit" run sim --json -o "$scratch/report" "$scratch/whole.ctrace"
+    ) && run trace --info "$scratch/limited.ctrace" | grep -q cut
+}
+check "a limit of the size of files is told, and what was written can be read" file_limit
+command_is_limited() {
+    (ulimit -S -f 10; run stat --output "$scratch/limited" -- sh -c 'exec yes >"$0"' "$scratch/yes"; [ $? = $((128 + $(kill -l XFSZ))) ])
+}
+check "... and ends a command that meets it" command_is_limited
 standard_output_is_taken() {
     fails_with 2 "--output -: standard output has" run bbv -o - x.ctrace &&
         fails_with 2 "--counts -: standard output has" run bbv --counts - x.ctrace &&

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -21,6 +22,26 @@ static void messages(void **state) {
     errno = ENOENT;
     assert_false(error_errno(&error, "%s", "missing"));
     assert_string_equal(error.message, "missing: No such file or directory");
+}
+
+/* Whether a limit of the process is behind it, which the user can raise. */
+static void file_limit(void **state) {
+    (void)state;
+    struct error error = {""};
+    struct rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    errno = EFBIG;
+    if (before.rlim_cur == RLIM_INFINITY) {
+        error_errno(&error, "a.ctrace");
+        assert_string_equal(error.message, "a.ctrace: File too large");
+    }
+    const struct rlimit limit = {.rlim_cur = 10240, .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    errno = EFBIG;
+    error_errno(&error, "a.ctrace");
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_string_equal(error.message,
+                        "a.ctrace: File too large, the limit is 10240 bytes (raise it: ulimit -f)");
 }
 
 /* What a message quotes of a damaged file: white space that ends lines is a space, what would steer
@@ -69,7 +90,8 @@ static void arrays(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(messages), cmocka_unit_test(one_line),
-                                       cmocka_unit_test(truncated), cmocka_unit_test(arrays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages), cmocka_unit_test(file_limit),
+                                       cmocka_unit_test(one_line), cmocka_unit_test(truncated),
+                                       cmocka_unit_test(arrays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,7 +298,8 @@ static void capture_close(void *context) {
 static bool create_memory(struct capture *capture, struct error *error) {
     capture->memory = memfd_create("culprit-capture", MFD_CLOEXEC);
     if (capture->memory < 0 || ftruncate(capture->memory, (off_t)RING_BYTES) < 0)
-        return error_errno(error, "cannot create the capture's shared memory");
+        return error_errno(error, "cannot create the capture's shared memory, a file of %s",
+                           text_bytes(RING_BYTES).s);
     void *memory = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                         capture->memory, 0);
     if (memory == MAP_FAILED)

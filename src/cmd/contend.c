@@ -156,14 +156,15 @@ static bool prepare(void *verb, struct error *error) {
     options->contention = job->given.contention;
     options->contention.sets_are_known = !job->frames;
     options->ipc = job->ipc_count ? job->ipc : NULL;
-    job->verb.measured = true;
     return (!options->ipc ||
             contend_check_ipc(inputs->threads, inputs->thread_count, options, error)) &&
            verb_open_report(&job->verb, error);
 }
 
 static bool run(void *verb, struct error *error) {
-    return contend_run_go(&((struct contend *)verb)->run, error);
+    struct contend *job = verb;
+    job->verb.measured = contend_run_go(&job->run, error);
+    return job->verb.measured;
 }
 
 REPORT_PICTURE(draw, contend_svg)

@@ -21,13 +21,14 @@ static bool prepare(void *verb, struct error *error) {
 static bool run(void *verb, struct error *error) {
     struct sweep_job *job = verb;
     int exec_status = 0;
-    if (!design_go(&job->design, &exec_status, error)) {
+    const bool good = design_go(&job->design, &exec_status, error);
+    job->verb.ended_by = job->design.signal;
+    if (!good) {
         if (exec_status == STATUS_CANNOT_RUN || exec_status == STATUS_NOT_FOUND)
             job->verb.failed = exec_status;
         return false;
     }
     job->verb.measured = true;
-    job->verb.ended_by = job->design.signal;
     return true;
 }
 

@@ -95,14 +95,15 @@ static bool prepare(void *verb, struct error *error) {
     run->options.machine = machine;
     run->options.contention = job->given.contention;
     throughput_space_finish(&run->space, machine);
-    job->verb.measured = true;
     return locality_inputs_list(&run->inputs, job->given.words, job->given.word_count, error) &&
            (!run->check || locality_inputs_simulable(&run->inputs, error)) &&
            verb_open_report(&job->verb, error);
 }
 
 static bool run(void *verb, struct error *error) {
-    return throughput_run_go(&((struct job *)verb)->run, error);
+    struct job *job = verb;
+    job->verb.measured = throughput_run_go(&job->run, error);
+    return job->verb.measured;
 }
 
 REPORT_PICTURE(draw, throughput_svg)

@@ -167,6 +167,25 @@ interrupted_early() {
     done
 }
 check "an interrupt before anything was selected" interrupted_early
+# Of a trace that comes through a pipe, and stops coming.
+interrupted_trace() {
+    local verb process status
+    run trace --limit 100K --stop -o "$scratch/short.ctrace" -- sh -c "while :; do :; done" 2>/dev/null
+    mkfifo "$scratch/slow.ctrace"
+    for verb in sim profilers icost predict contend throughput; do
+        "$CULPRIT" $verb "$scratch/slow.ctrace" >"$scratch/out" 2>"$scratch/err" &
+        process=$!
+        exec 8>"$scratch/slow.ctrace"
+        head -c 4000 "$scratch/short.ctrace" >&8
+        sleep 0.1
+        kill -INT $process
+        exec 8>&-
+        status=0
+        wait $process || status=$?
+        [ $status = 130 ] || { echo "$verb: $status"; cat "$scratch/err"; return 1; }
+    done
+}
+check "... of a trace" interrupted_trace
 no_children() {
     local verb
     for verb in sim profilers icost; do

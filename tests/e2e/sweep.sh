@@ -146,6 +146,22 @@ interrupted() {
 }
 check "interrupted, it ends with what there is; run again, with the rest" interrupted
 
+# After one program was captured, in the midst of the next.
+interrupted_early() {
+    mkfifo never && exec 9<>never && echo 'echo >began; read line <never' >waits.sh || return 1
+    printf '%s\n' '[program work]' 'command = ./work 10' '[program waits]' 'command = sh waits.sh' \
+        '[sweep]' 'machine = zen4' '[set]' 'core.rob = 64, 256' >early.ini
+    "$CULPRIT" sweep --file early.ini >early.text 2>early.err &
+    local process=$! status
+    until_true $process test -e began || return 1
+    kill -INT $process
+    wait $process
+    status=$?
+    without_progress early.err
+    [ $status = 130 ] && grep -q '^culprit: interrupted before any point was simulated$' early.err
+}
+check "interrupted before any point, it ends as by the signal" interrupted_early
+
 check "a key that is none" fails_with 1 'did you mean size' run sweep --set l2.sise=1M ./work
 check "a machine that is none" fails_with 1 'did you mean zen5' run sweep --machine zen4,zem5 ./work
 check "a cost of what is no key" fails_with 1 'character 5: core.robe: .*did you mean rob' run sweep --cost '1 + core.robe' ./work

@@ -18,7 +18,8 @@ static bool print_result(void *verb, struct error *error) {
                                            .champsim = job->champsim,
                                            .addresses = !job->no_addresses,
                                            .good = good,
-                                           .partial = verb_watch.signal || !good};
+                                           .partial =
+                                               verb_watch.signal || !good || job->file.result.cut};
     if (!good) {
         print_error(&job->verb.late);
         error->message[0] = job->verb.late.message[0] = 0; /* told */
@@ -62,7 +63,7 @@ static bool record(void *verb, struct error *error) {
 /* What a damaged file holds is told all the same. */
 static bool check_all(void *verb, struct error *error) {
     struct trace_job *job = verb;
-    job->checked = captured_file_check(&verb_watch, job->info, CHECK_ALL, 0, error);
+    job->checked = captured_file_check(&verb_watch, job->info, CHECK_ALL, NULL, error);
     if (!job->checked)
         verb_report_late(&job->verb, error);
     job->checked &= !verb_watch.signal;

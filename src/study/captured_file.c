@@ -37,10 +37,10 @@ static bool capture(struct captured_file *file, int *exec_status, struct error *
 }
 
 bool captured_file_check(struct watch *watch, const char *path, enum check_depth depth,
-                         uint64_t instructions, struct error *error) {
-    watch_begin(watch, "checking", "instructions", instructions);
+                         const struct capture_result *written, struct error *error) {
+    watch_begin(watch, "checking", "instructions", written ? written->instructions : 0);
     const struct watcher watcher = watcher_of(watch);
-    const bool good = trace_check(path, depth, &watcher, error);
+    const bool good = trace_check(path, depth, written && written->cut, &watcher, error);
     watch_end(watch);
     return good;
 }
@@ -51,8 +51,7 @@ static bool check(struct captured_file *file, struct error *error) {
     if (file->no_check || file->watch->signal || !strcmp(file->path, "-") ||
         stat(file->path, &status) != 0 || !S_ISREG(status.st_mode))
         return true;
-    return captured_file_check(file->watch, file->path, file->check, file->result.instructions,
-                               error) ||
+    return captured_file_check(file->watch, file->path, file->check, &file->result, error) ||
            error_prefix(error, "what was written cannot be read again");
 }
 

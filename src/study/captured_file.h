@@ -25,6 +25,6 @@ struct captured_file {
  * wrong with it. *exec_status is set when a command cannot be run. */
 bool captured_file_go(struct captured_file *file, int *exec_status, struct error *error);
 
-/* trace_check(), which is watched. `instructions`: how many there are, 0: not known. */
+/* trace_check(), which is watched. `written`: what is known to be in it, may be NULL. */
 bool captured_file_check(struct watch *watch, const char *path, enum check_depth depth,
-                         uint64_t instructions, struct error *error);
+                         const struct capture_result *written, struct error *error);

@@ -58,6 +58,7 @@ struct file_writer {
     size_t index_capacity;
     uint32_t index_count;
     uint64_t instructions;
+    bool cut; /* it gets no index: who reads it is to know that its end is missing */
 };
 
 /* ---- records ---- */
@@ -369,6 +370,8 @@ static bool put_item(struct file_writer *writer, const struct item *item, struct
         return false;
     if (item->kind == ITEM_THREAD_EVENT)
         return write_event(writer, &item->event, error);
+    if (item->kind == ITEM_CUT)
+        return writer->cut = true;
     size_t before = writer->out.used;
     if (write_record(writer, item, error) && record_end(&writer->out, error))
         return true;
@@ -448,7 +451,7 @@ bool file_writer_close(struct file_writer *writer, uint64_t *bytes, struct error
         return close_empty(writer, bytes);
     bool good = !writer->out.broken || record_output_broken(&writer->out, error);
     good = good && close_code(writer, error) && close_events(writer, error) &&
-           write_index(writer, error) && record_output_flush(&writer->out, error);
+           (writer->cut || write_index(writer, error)) && record_output_flush(&writer->out, error);
     if (bytes)
         *bytes = writer->out.written;
     int fd = writer->out.fd;

@@ -34,7 +34,7 @@ enum item_kind {
     ITEM_MARKER, /* only of a live capture that was asked for; never written */
     ITEM_EFFECT, /* of a live capture only; never written */
     ITEM_CHILD,  /* likewise */
-    ITEM_CUT,    /* the last of a file that lacks its end; never written */
+    ITEM_CUT,    /* the last of a file that lacks its end; what it is written to lacks it, too */
     ITEM_END     /* how the program ended */
 };
 

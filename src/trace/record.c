@@ -31,6 +31,9 @@ static void count_item(struct capture_result *result, const struct item *item) {
     case ITEM_END:
         result->exit = item->end;
         break;
+    case ITEM_CUT:
+        result->cut = true;
+        break;
     default:
         break;
     }
@@ -51,7 +54,7 @@ static bool note_limit(struct file_writer *writer, const struct capture_result *
 }
 
 static bool write_item(struct file_writer *writer, const struct item *item, struct error *error) {
-    return item->kind == ITEM_EFFECT || item->kind == ITEM_CHILD || item->kind == ITEM_CUT ||
+    return item->kind == ITEM_EFFECT || item->kind == ITEM_CHILD ||
            file_writer_put(writer, item, error);
 }
 
@@ -127,8 +130,8 @@ static struct trace *open_to_check(const char *path, enum check_depth depth, str
     return open ? trace_from_source(&source, error) : NULL;
 }
 
-bool trace_check(const char *path, enum check_depth depth, const struct watcher *watcher,
-                 struct error *error) {
+bool trace_check(const char *path, enum check_depth depth, bool may_be_cut,
+                 const struct watcher *watcher, struct error *error) {
     struct trace *trace = open_to_check(path, depth, error);
     struct trace_batch batch;
     uint64_t instructions = 0;
@@ -138,7 +141,7 @@ bool trace_check(const char *path, enum check_depth depth, const struct watcher 
         instructions += batch.insn_count + batch.passed;
         watcher_tell(watcher, instructions);
     }
-    const bool cut = status == 0 && trace_is_cut(trace);
+    const bool cut = status == 0 && !may_be_cut && trace_is_cut(trace);
     trace_close(trace);
     return cut ? error_set(error, "%s is cut short after %" PRIu64 " instruction%s", path,
                            instructions, text_plural(instructions))

@@ -328,6 +328,7 @@ struct capture_result {
     uint32_t threads, processes;
     double seconds;
     struct trace_exit exit;
+    bool cut;         /* what was imported lacks its end, and so does what was written */
     char effect[256]; /* of the first system call that would change the world (watch_effects):
                          "deleting big.tar"; empty: none */
 };
@@ -344,7 +345,7 @@ enum check_depth {
 };
 
 /* Reads a trace file from beginning to end: checksums, the order of records, the index, and what
- * `depth` says. One that is cut short is an error. The watcher is told the instructions read so
- * far, at most once a batch; when it stops, this ends early, with success. */
-bool trace_check(const char *path, enum check_depth depth, const struct watcher *watcher,
-                 struct error *error);
+ * `depth` says. One that is cut short is an error, unless it may be. The watcher is told the
+ * instructions read so far, at most once a batch; when it stops, this ends early, with success. */
+bool trace_check(const char *path, enum check_depth depth, bool may_be_cut,
+                 const struct watcher *watcher, struct error *error);

@@ -103,6 +103,15 @@ truncated() {
     grep -q ' (partial)$' "$scratch/text" && grep -q 'cut short after' "$scratch/text"
 }
 check "what is there of a cut trace is reported, marked partial" truncated
+imported() {
+    run trace --import "$scratch/cut.ctrace" -o "$scratch/imported.ctrace" 2>"$scratch/err" &&
+        grep -q '(partial)$' "$scratch/err" || { cat "$scratch/err"; return 1; }
+    run trace --info "$scratch/imported.ctrace" >"$scratch/info" && grep '^note.*cut short after' "$scratch/info" || return 1
+    run sim --json --output "$scratch/imported.json" "$scratch/imported.ctrace" 2>/dev/null
+    [ "$(value partial "$scratch/imported.json")" = True ] &&
+        [ "$(value cycles "$scratch/imported.json")" = "$(value cycles "$scratch/cut.json")" ]
+}
+check "... also once it was imported" imported
 
 limited() {
     run trace --limit 20K -o "$scratch/limited.ctrace" -- gzip -c "$scratch/numbers" >/dev/null 2>&1 &&

@@ -16,7 +16,7 @@ static char file[64]; /* in memory: tests rewrite it hundreds of times */
 
 static bool check(enum check_depth depth, struct error *error) {
     const struct watcher watcher = {0};
-    return trace_check(file, depth, &watcher, error);
+    return trace_check(file, depth, false, &watcher, error);
 }
 
 /* A loop of four instructions, the first of which loads; in chunk `bad` a fifth one would. */
@@ -116,7 +116,7 @@ static void instructions_are_told_that_are_not_decoded(void **state) {
     uint64_t told = 0;
     const struct watcher watcher = {.progress = count, .context = &told};
     write_trace(NONE, false);
-    assert_true(trace_check(file, CHECK_PARTS, &watcher, &error));
+    assert_true(trace_check(file, CHECK_PARTS, false, &watcher, &error));
     assert_int_equal(told, CHUNKS * (EVENTS / 2) * 4);
 }
 

@@ -1,10 +1,18 @@
 #include "util/json_text.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "util/text.h"
 
 json_t *json_text(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean_to_escape(clean, sizeof clean, text)) : json_null();
+    if (!text)
+        return json_null();
+    const size_t size = strlen(text) + 1; /* what replaces a character is one byte */
+    char *clean = malloc(size);
+    json_t *value = clean ? json_string(text_clean_to_escape(clean, size, text)) : NULL;
+    free(clean);
+    return value;
 }
 
 bool json_text_write(const char *text, FILE *file) {

@@ -4,7 +4,7 @@
 #include "report/contend_report.h"
 #include "util/text.h"
 
-enum { NAME_COLUMNS = 24 };
+enum { NAME_COLUMNS = 24, NARROW_COLUMNS = 16, NARROW_PAGE = 66 /* columns, and less */ };
 
 /* Below these nobody notices. */
 #define FEW_MISSES 0.005 /* per 1000 instructions */
@@ -15,14 +15,14 @@ static double extra_l1d(const struct contend_program *program) {
 }
 
 static void print_head(const struct contend_report *report, const struct page *page) {
-    FILE *file = page->file;
     const struct machine *machine = report->report.machine;
     const struct machine_cache *shared = machine->llc.present ? &machine->llc : &machine->l2;
     page_title(page, report->report.program, report->report.partial);
-    fprintf(file, "%u thread%s on machine %s, whose %s of %s %s\n\n", report->thread_count,
-            text_plural(report->thread_count), machine->name, contend_cache_name(report),
-            text_bytes(shared->size).s,
-            report->thread_count > 1 ? "they share" : "it has for itself");
+    page_print(page, "%u thread%s on machine %s, whose %s of %s %s", report->thread_count,
+               text_plural(report->thread_count), machine->name, contend_cache_name(report),
+               text_bytes(shared->size).s,
+               report->thread_count > 1 ? "they share" : "it has for itself");
+    fputc('\n', page->file);
 }
 
 struct growth {
@@ -86,10 +86,10 @@ static void put_value(double value, int width, int digits, FILE *file) {
         fprintf(file, " %*s", width, "-");
 }
 
-static void print_name(const struct contend_report *report, uint32_t number, FILE *file) {
+static void print_name(const struct contend_report *report, uint32_t number, unsigned columns,
+                       FILE *file) {
     char name[4 * NAME_COLUMNS + 1];
-    fprintf(file, "%s %6u",
-            text_fit(name, sizeof name, report->labels[number], NAME_COLUMNS, TEXT_LEFT),
+    fprintf(file, "%s %6u", text_fit(name, sizeof name, report->labels[number], columns, TEXT_LEFT),
             report->programs[number].copies);
 }
 
@@ -113,16 +113,18 @@ static struct figure cycles_of(const struct contend_program *program) {
 
 static void print_figures(const struct contend_report *report, const char *what, const char *other,
                           struct figure (*figure_of)(const struct contend_program *program),
-                          FILE *file) {
-    fprintf(file, "\n%*s  %s\n", NAME_COLUMNS + 7, "", what);
-    fprintf(file, "%-*s %6s %10s %10s", NAME_COLUMNS, "program", "copies", "alone", other);
+                          const struct page *page) {
+    FILE *file = page->file;
+    const int columns = page->columns <= NARROW_PAGE ? NARROW_COLUMNS : NAME_COLUMNS;
+    fprintf(file, "\n%*s  %s\n", columns + 7, "", what);
+    fprintf(file, "%-*s %6s %10s %10s", columns, "program", "copies", "alone", other);
     if (report->check)
         fprintf(file, "      simulated: alone %10s", other);
     fputc('\n', file);
     for (uint32_t i = 0; i < report->program_count; i++) {
         const struct contend_program *checked = contend_checked(report, i);
         const struct figure figure = figure_of(&report->programs[i]);
-        print_name(report, i, file);
+        print_name(report, i, (unsigned)columns, file);
         put_value(figure.alone, 10, 3, file);
         put_value(figure.other, 10, 3, file);
         if (checked) {
@@ -145,11 +147,11 @@ void contend_text(const struct contend_report *report, const struct page *page) 
         print_fate(report, i, page);
     char misses[64];
     snprintf(misses, sizeof misses, "%s misses per 1000 instructions", contend_cache_name(report));
-    print_figures(report, misses, "extra", misses_of, file);
+    print_figures(report, misses, "extra", misses_of, page);
     if (l1d)
-        print_figures(report, "L1D misses per 1000 instructions", "extra", l1d_misses_of, file);
+        print_figures(report, "L1D misses per 1000 instructions", "extra", l1d_misses_of, page);
     if (cycles)
-        print_figures(report, "cycles per instruction", "beside", cycles_of, file);
+        print_figures(report, "cycles per instruction", "beside", cycles_of, page);
     if (report->check && !report->report.partial)
         fprintf(file, "\n%s instructions simulated\n", text_count(report->check->instructions).s);
     report_text_foot(&report->report, page);

@@ -52,46 +52,49 @@ static uint32_t count_threads(const struct profiled_runs *profile) {
     return count;
 }
 
+static const char *origin_of(const struct regions_report *report) {
+    return report->loaded                                          ? "from SimPoint's files"
+           : report->settings->selection.method == SELECT_SIMPOINT ? "one for each phase"
+           : report->settings->selection.method == SELECT_RANDOM   ? "drawn at random"
+                                                                   : "at even distances";
+}
+
 static void head(const struct regions_report *report, FILE *out) {
+    const struct page page = page_of(out, false);
     const struct profiled_runs *profile = report->profile;
     uint64_t total = profiled_runs_instructions(profile);
     uint32_t threads = count_threads(profile);
     for (size_t i = 0; i < profile->run_count; i++) {
-        char path[4096];
+        char path[4096], number[32] = "", of[32] = "";
         const struct profiled_run *run = &profile->runs[i];
         text_clean(path, sizeof path, run->path);
         if (profile->run_count > 1)
-            fprintf(out, "run %zu  ", i);
-        fprintf(out, "%s: %s instructions in %s slice%s", path, text_count(run->instructions).s,
-                text_grouped(run->count).s, text_plural(run->count));
+            snprintf(number, sizeof number, "run %zu  ", i);
         if (profile->run_count == 1 && threads > 1)
-            fprintf(out, " of %" PRIu32 " threads", threads);
-        fputs(run->has_table ? "\n" : ", without markers (no file of slices)\n", out);
+            snprintf(of, sizeof of, " of %" PRIu32 " threads", threads);
+        page_print(&page, "%s%s: %s instructions in %s slice%s%s%s", number, path,
+                   text_count(run->instructions).s, text_grouped(run->count).s,
+                   text_plural(run->count), of,
+                   run->has_table ? "" : ", without markers (no file of slices)");
     }
-    fprintf(out, "%" PRIu32 " region%s, %s instructions, %s %% of them, ",
-            report->choice->point_count, text_plural(report->choice->point_count),
-            text_count(report->chosen_instructions).s,
-            text_percent((double)report->chosen_instructions, (double)total).s);
-    if (report->loaded)
-        fputs("from SimPoint's files\n\n", out);
-    else if (report->settings->selection.method != SELECT_SIMPOINT)
-        fprintf(out, "%s\n\n",
-                report->settings->selection.method == SELECT_RANDOM ? "drawn at random"
-                                                                    : "at even distances");
-    else
-        fputs("one for each phase\n\n", out);
+    page_print(&page, "%" PRIu32 " region%s, %s instructions, %s %% of them, %s",
+               report->choice->point_count, text_plural(report->choice->point_count),
+               text_count(report->chosen_instructions).s,
+               text_percent((double)report->chosen_instructions, (double)total).s,
+               origin_of(report));
+    fputc('\n', out);
 }
 
 static void table(const struct regions_report *report, FILE *out) {
     static const struct table_column COLUMNS[] = {
         {"region", TABLE_FIGURE, .gap = 0},
-        {"cluster", TABLE_FIGURE, .gap = 2},
+        {"cluster", TABLE_FIGURE, .gap = 2, .rank = 1},
         {"slice", TABLE_FIGURE, .gap = 2},
-        {"proc/thread", TABLE_FIGURE, .gap = 2, .rank = 1},
+        {"proc/thread", TABLE_FIGURE, .gap = 2, .rank = 2},
         {"from instruction", TABLE_FIGURE, .gap = 2},
         {"instructions", TABLE_FIGURE, .gap = 2},
         {"weight", TABLE_FIGURE, .gap = 2},
-        {"multiplier", TABLE_FIGURE, .gap = 2, .rank = 2}};
+        {"multiplier", TABLE_FIGURE, .gap = 2, .rank = 3}};
     const struct profiled_runs *profile = report->profile;
     const bool merged = profile->run_count > 1;
     const struct page page = page_of(out, false);

@@ -203,14 +203,15 @@ static void print_chip(const struct throughput_report *report, const struct page
     FILE *file = page->file;
     const struct throughput_result *result = report->result;
     const double ipc = result->ipc[THROUGHPUT_BEST];
-    fprintf(file, "machine %s: %u core%s of %u thread%s\n\n", report->report.machine->name,
-            result->cores, text_plural(result->cores), result->threads,
-            text_plural(result->threads));
-    fprintf(file, "the chip executes %.3f instructions per cycle, %.3f a core", ipc,
-            ipc / result->cores);
+    char simulated[64] = "";
+    page_print(page, "machine %s: %u core%s of %u thread%s", report->report.machine->name,
+               result->cores, text_plural(result->cores), result->threads,
+               text_plural(result->threads));
     if (report->simulated)
-        fprintf(file, "; simulated %.3f", report->simulated->ipc);
+        snprintf(simulated, sizeof simulated, "; simulated %.3f", report->simulated->ipc);
     fputc('\n', file);
+    page_print(page, "the chip executes %.3f instructions per cycle, %.3f a core%s", ipc,
+               ipc / result->cores, simulated);
     print_cores(report, file);
     print_misses(report, file);
     print_stalls(report, page);
@@ -257,59 +258,62 @@ static void print_grid(const struct throughput_report *report, bool simulated,
 }
 
 /* What comes within 1 % with fewer threads is as good for less. */
-static void print_best(const struct throughput_report *report, bool simulated, FILE *file) {
+static void print_best(const struct throughput_report *report, bool simulated,
+                       const struct page *page) {
     const struct throughput_search *search = report->search;
     const struct throughput_point *best = throughput_best(search, simulated);
     if (!best)
         return;
     const double most = simulated ? best->simulated : best->ipc[THROUGHPUT_BEST];
-    fprintf(file, "best%s: %u core%s of %u thread%s, %.3f instructions per cycle, %.3f a thread\n",
-            simulated ? " simulated" : "", best->cores, text_plural(best->cores), best->threads,
-            text_plural(best->threads), most, most / (best->cores * best->threads));
+    page_print(page, "best%s: %u core%s of %u thread%s, %.3f instructions per cycle, %.3f a thread",
+               simulated ? " simulated" : "", best->cores, text_plural(best->cores), best->threads,
+               text_plural(best->threads), most, most / (best->cores * best->threads));
     for (uint32_t i = 0; i < search->count; i++) {
         const struct throughput_point *point = &search->points[i];
         const double ipc = simulated ? point->simulated : point->ipc[THROUGHPUT_BEST];
         if (point != best && ipc >= 0.99 * most)
-            fprintf(file, " within 1 %%: %u core%s of %u thread%s, %.3f, %.3f a thread\n",
-                    point->cores, text_plural(point->cores), point->threads,
-                    text_plural(point->threads), ipc, ipc / (point->cores * point->threads));
+            page_print(page, " within 1 %%: %u core%s of %u thread%s, %.3f, %.3f a thread",
+                       point->cores, text_plural(point->cores), point->threads,
+                       text_plural(point->threads), ipc, ipc / (point->cores * point->threads));
     }
 }
 
 static void print_search(const struct throughput_report *report, const struct page *page) {
     FILE *file = page->file;
     const struct throughput_search *search = report->search;
-    fprintf(file, "machine %s with other numbers of cores and threads: %u chips\n",
-            report->report.machine->name, search->count);
+    page_print(page, "machine %s with other numbers of cores and threads: %u chips",
+               report->report.machine->name, search->count);
     print_grid(report, false, page);
-    print_best(report, false, file);
+    print_best(report, false, page);
     if (!report->checked)
         return;
     print_grid(report, true, page);
-    print_best(report, true, file);
-    fputs("\nerror of each model, mean of absolute values over the chips\n", file);
+    print_best(report, true, page);
+    fputc('\n', file);
+    page_print(page, "error of each model, mean of absolute values over the chips");
     for (int model = 0; model < THROUGHPUT_MODELS; model++)
         fprintf(file, " %-13s %6.1f %%\n", throughput_model_names[model],
                 100 * throughput_mean_error(report, model));
 }
 
-static void print_times(const struct throughput_report *report, FILE *file) {
-    fprintf(file, "\nprocessor time: profiles %s, ", text_duration(report->profile_seconds).s);
-    fprintf(file, "models %s", text_duration(report->model_seconds).s);
+static void print_times(const struct throughput_report *report, const struct page *page) {
+    char simulation[128] = "";
     if (report->checked)
-        fprintf(file, ", simulation %s: %s times as long",
-                text_duration(report->simulation_seconds).s,
-                text_quantity(throughput_speedup(report)).s);
-    fputc('\n', file);
+        snprintf(simulation, sizeof simulation, ", simulation %s: %s times as long",
+                 text_duration(report->simulation_seconds).s,
+                 text_quantity(throughput_speedup(report)).s);
+    fputc('\n', page->file);
+    page_print(page, "processor time: profiles %s, models %s%s",
+               text_duration(report->profile_seconds).s, text_duration(report->model_seconds).s,
+               simulation);
 }
 
 void throughput_text(const struct throughput_report *report, const struct page *page) {
-    FILE *file = page->file;
     print_head(report, page);
     if (report->search)
         print_search(report, page);
     else
         print_chip(report, page);
-    print_times(report, file);
+    print_times(report, page);
     report_text_foot(&report->report, page);
 }

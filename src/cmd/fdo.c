@@ -84,7 +84,7 @@ static bool profile(void *verb, struct error *error) {
     const bool good = fdo_run_count(run, error);
     if (job->verb.command)
         job->verb.failed = run->failed;
-    job->verb.measured = run->executions.instructions;
+    job->verb.measured = run->chosen;
     if (!good)
         return false;
     job->verb.exit = job->verb.command ? run->executions.exit : (struct trace_exit){.known = true};

@@ -54,6 +54,8 @@ static bool choose(struct fdo_run *run, struct error *error) {
     }
     if (!run->image_count)
         return error_set(error, "nothing was executed of any file");
+    if (run->watch->signal && !run->image) /* as in what loads it */
+        return error_set(error, "interrupted before anything of the program was executed");
     if (run->image)
         return error_set(error, "--image %s: nothing of it was executed (the most was of %s)",
                          run->image, fdo_image_path(run, &run->images[0]));
@@ -84,15 +86,14 @@ bool fdo_run_count(struct fdo_run *run, struct error *error) {
     const struct executions *executions = &run->executions;
     if (!executions->instructions)
         return nothing_counted(run, error);
-    return (execution_list_insns(&executions->counts, &executions->code, &run->insns) &&
-            execution_list_edges(&executions->counts, &executions->code, &run->edges) &&
-            sum_images(run)) ||
-           error_set(error, "out of memory for what was executed");
+    if (!execution_list_insns(&executions->counts, &executions->code, &run->insns) ||
+        !execution_list_edges(&executions->counts, &executions->code, &run->edges) ||
+        !sum_images(run))
+        return error_set(error, "out of memory for what was executed");
+    return choose(run, error);
 }
 
 bool fdo_run_write(struct fdo_run *run, FILE *file, struct error *error) {
-    if (!choose(run, error))
-        return false;
     const struct region_image *image = &run->executions.code.images[run->chosen->number];
     run->program = program_new();
     if (!run->program)

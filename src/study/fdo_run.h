@@ -30,8 +30,8 @@ struct fdo_run {
     bool relocations; /* are in the file, so that llvm-bolt can move functions */
 };
 
-/* Counts. An interrupt ends it: what was executed until then is what is told.
- * Nothing is an error. */
+/* Counts, and chooses a file. An interrupt ends it: what was executed until then is what is told.
+ * Nothing is an error, and after an interrupt nothing of the program is. */
 bool fdo_run_count(struct fdo_run *run, struct error *error);
 /* Writes the profile. */
 bool fdo_run_write(struct fdo_run *run, FILE *file, struct error *error);

@@ -154,4 +154,30 @@ partial() {
 }
 check "a command that does not end is profiled for a time" partial
 
+# Its library's constructor runs before it does: all that was executed is the loader's and the library's.
+interrupted_early() {
+    mkdir -p "$scratch/early" && cd "$scratch/early" || return 1
+    cat >waits.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+__attribute__((constructor)) static void waits(void) {
+    close(creat("began", 0666));
+    while (1)
+        pause();
+}
+int waited;
+END
+    echo 'extern int waited; int main(void) { return waited; }' >early.c
+    cc -shared -fPIC -o libwaits.so waits.c && cc -o early early.c ./libwaits.so || return 1
+    "$CULPRIT" fdo -o early.afdo -- ./early 2>said &
+    local process=$! status
+    until_true $process test -e began || return 1
+    kill -INT $process
+    wait $process
+    status=$?
+    cat said
+    [ $status = 130 ] && grep -q '^culprit: interrupted before anything of the program was executed$' said && [ ! -e early.afdo ]
+}
+check "interrupted before the program begins, there is no profile" interrupted_early
+
 finish

@@ -267,8 +267,7 @@ static bool add_counts(struct chunk_profile *profile, const struct trace_chunk *
         else if (event_mark_kind(event) == MARK_TIMES && block < profile->block_count)
             profile->executions[block] += event_payload(event);
         else if (event_mark_kind(event) == MARK_TIMES)
-            return error_set(error, "the counts of a thread make no sense: the program may have "
-                                    "overwritten the memory they pass through");
+            return counts_make_no_sense(error);
     }
     return true;
 }

@@ -12,11 +12,6 @@ bool profile_out_of_memory(struct profile *profile) {
     return error_set(profile->error, "out of memory for the profile");
 }
 
-static bool profile_makes_no_sense(struct profile *profile) {
-    return error_set(profile->error, "the counts of a thread make no sense: the program may have "
-                                     "overwritten the memory they pass through");
-}
-
 static int compare_ids(const void *left, const void *right) {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     return ascending(a, b);
@@ -58,7 +53,7 @@ bool slice_add(struct profile *profile, struct profiled *thread, uint32_t id, ui
     uint32_t insn_count = profile_code_at(&profile->code, id)->place.insn_count;
     if (__builtin_mul_overflow(times, insn_count, &insns) ||
         __builtin_add_overflow(thread->position, insns, &thread->position))
-        return profile_makes_no_sense(profile);
+        return counts_make_no_sense(profile->error);
     *within += times;
     return true;
 }
@@ -69,7 +64,7 @@ bool slice_miss(struct profile *profile, struct profiled *thread, uint32_t id, u
             ? thread->within[id - 1] * profile_code_at(&profile->code, id)->place.insn_count
             : 0;
     if (insns > counted - missed_of(&thread->missed, id))
-        return profile_makes_no_sense(profile);
+        return counts_make_no_sense(profile->error);
     if (!missed_add(&thread->missed, id, insns))
         return profile_out_of_memory(profile);
     thread->position -= insns;

@@ -22,12 +22,19 @@
 #include <string.h>
 
 #include "isa/insn.h"
+#include "util/error.h"
 
 enum {
     MARK_TIMES = 40,  /* payload: executions of the block before it */
     MARK_SLICE = 41,  /* payload: 0 */
     MARK_MISSED = 42, /* payload: instructions, in all executions */
 };
+
+/* Words that cannot be: always false, with that error. */
+static inline bool counts_make_no_sense(struct error *error) {
+    return error_set(error, "the counts of a thread make no sense: the program may have "
+                            "overwritten the memory they pass through");
+}
 
 /* What a chunk has. A slice may lie in several, the last of which says so. */
 enum chunk_counts { CHUNK_OF_EVENTS, CHUNK_OF_COUNTS, CHUNK_ENDS_COUNTS };

@@ -203,12 +203,12 @@ ifeq ($(RISCV_WORKLOADS),)
 	@echo 'workloads for riscv64 are not built: there is no $(RISCV64_CC) (make deps installs it)'
 endif
 	@:
-build/workloads/x86_64/%: workloads/%.c workloads/workload.h workloads/threaded.h
+build/workloads/x86_64/%: workloads/%.c workloads/workload.h workloads/divide.h workloads/threaded.h
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -o $@ $< -lm -pthread
 # With marks that divide a run (experiments/host-programs.py).
-build/workloads/divided/%: workloads/%.c workloads/workload.h workloads/threaded.h
+build/workloads/divided/%: workloads/%.c workloads/workload.h workloads/divide.h workloads/threaded.h
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -DDIVIDED -o $@ $< -lm -pthread
@@ -220,15 +220,15 @@ build/workloads/x86_64/bigcode build/workloads/divided/bigcode build/workloads/r
 		loop-optimize ch) \
 	$(addprefix -fno-,gcse code-hoisting crossjumping cse-follow-jumps inline-functions partial-inlining \
 		store-merging ssa-phiopt if-conversion if-conversion2 split-wide-types)
-build/workloads/x86_64/nab-%: workloads/nab.c workloads/workload.h
+build/workloads/x86_64/nab-%: workloads/nab.c workloads/workload.h workloads/divide.h
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -f$* -o $@ $< -lm -pthread
-build/workloads/riscv64/%: workloads/%.c workloads/workload.h workloads/threaded.h
+build/workloads/riscv64/%: workloads/%.c workloads/workload.h workloads/divide.h workloads/threaded.h
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(RISCV64_CC) $(WORKLOAD_CFLAGS) -static -o $@ $< -lm -pthread
-build/workloads/riscv64/nab-%: workloads/nab.c workloads/workload.h
+build/workloads/riscv64/nab-%: workloads/nab.c workloads/workload.h workloads/divide.h
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(RISCV64_CC) $(WORKLOAD_CFLAGS) -f$* -static -o $@ $< -lm -pthread

@@ -138,7 +138,7 @@ def workloads():
 
 @functools.cache
 def workload(name):
-    """With marks that divide a run (workloads/workload.h)."""
+    """With marks that divide a run (workloads/divide.h)."""
     path = os.path.join("build", "workloads", "divided", name)
     subprocess.run(["make", "-s", path], cwd=run.ROOT, check=True)
     return os.path.join(run.ROOT, path)

@@ -12,23 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "divide.h"
+
 /* noipa: not even a clone for constant arguments, which would be called kernel.constprop.0. */
 #ifdef __clang__
 #define kernel __attribute__((noinline)) static
 #else
 #define kernel __attribute__((noipa)) static
-#endif
-
-/* Where an experiment may divide the run (experiments/lib/slices.py): a jump that is executed when
- * the condition holds, once in 0.1 ms or so. Only with -DDIVIDED. */
-#ifdef DIVIDED
-#define DIVIDE_IF(condition)                                                                       \
-    do {                                                                                           \
-        if (condition)                                                                             \
-            __asm__ volatile("jmp 1f\n1:");                                                        \
-    } while (0)
-#else
-#define DIVIDE_IF(condition) ((void)0)
 #endif
 
 /* The `position`-th argument (1 the first) as a number from 1 to 2^40, or `standard` when absent.

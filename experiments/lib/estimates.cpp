@@ -20,14 +20,9 @@
 #include <unordered_map>
 #include <vector>
 
-using number = uint64_t;
+#include "../../workloads/divide.h"
 
-/* Where experiments/host-programs.py may divide the run, as in workloads/workload.h. */
-#ifdef DIVIDED
-#define DIVIDE_IF(condition) do { if (condition) __asm__ volatile("jmp 1f\n1:"); } while (0)
-#else
-#define DIVIDE_IF(condition) ((void)0)
-#endif
+using number = uint64_t;
 
 static number state = 88172645463325252;
 

@@ -9,7 +9,18 @@
 #include "report/table.h"
 #include "util/array.h"
 
-enum { LABEL_COLUMNS = 34, NUMBER_COLUMNS = 8, COLUMNS_MOST = 400 };
+enum { LABEL_COLUMNS = 34, LABEL_LEAST = 12, NUMBER_COLUMNS = 8, COLUMNS_MOST = 400 };
+enum { MARGIN = NUMBER_COLUMNS + 2 + 1 /* beside the label */, CYCLES_LEAST = 20 };
+
+/* A narrow page shows less of instructions before it shows too few cycles. */
+static unsigned label_columns(const struct page *page) {
+    enum { LABELLED = MARGIN + LABEL_COLUMNS + CYCLES_LEAST };
+    if (page->columns >= LABELLED)
+        return LABEL_COLUMNS;
+    return page->columns > LABELLED - LABEL_COLUMNS + LABEL_LEAST
+               ? page->columns - MARGIN - CYCLES_LEAST
+               : LABEL_LEAST;
+}
 
 struct window {
     uint64_t from, end;
@@ -96,10 +107,11 @@ static void print_rows(const struct kanata_log *log, const struct kanata_view *v
                        struct window window, const char *letters, const struct page *page) {
     char *line = malloc((size_t)(window.end - window.from) + 1);
     uint64_t shown = 0, more = 0;
+    const unsigned label = label_columns(page);
     if (!line)
         return;
     draw_ruler(window, line);
-    fprintf(page->file, "\n%s%*s  %-*s %s%s\n", page->bold, NUMBER_COLUMNS, "number", LABEL_COLUMNS,
+    fprintf(page->file, "\n%s%*s  %-*s %s%s\n", page->bold, NUMBER_COLUMNS, "number", (int)label,
             "instruction", line, page->plain);
     for (size_t i = 0; i < log->count; i++) {
         const struct kanata_row *row = &log->rows[i];
@@ -112,7 +124,7 @@ static void print_rows(const struct kanata_log *log, const struct kanata_view *v
         shown++;
         draw_row(log, row, window, letters, line);
         fprintf(page->file, "%*" PRIu64 "  ", NUMBER_COLUMNS, row->number);
-        page_cell(page, row->label, LABEL_COLUMNS, TEXT_LEFT);
+        page_cell(page, row->label, label, TEXT_LEFT);
         fprintf(page->file, " %s\n", line);
     }
     if (more)
@@ -162,8 +174,9 @@ static void print_stages(const struct kanata_log *log, const char *letters,
 
 void kanata_log_print(const struct kanata_log *log, const struct kanata_view *view,
                       const char *path, const struct page *page) {
-    enum { MARGIN = NUMBER_COLUMNS + 2 + LABEL_COLUMNS + 1, LEAST = 20 };
-    const uint64_t room = page->columns > MARGIN + LEAST ? page->columns - MARGIN : LEAST;
+    const unsigned margin = MARGIN + label_columns(page);
+    const uint64_t room =
+        page->columns > margin + CYCLES_LEAST ? page->columns - margin : CYCLES_LEAST;
     struct window window = window_of(log, view, room);
     if (window.end - window.from > COLUMNS_MOST)
         window.end = window.from + COLUMNS_MOST;

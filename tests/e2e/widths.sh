@@ -139,8 +139,8 @@ models() {
     local trace=templates.ctrace verb
     cd "$scratch" || return 1
     COLUMNS=60 run contend --limit 100K --profile templates.locality $trace >"$scratch/text" && fits "$scratch/text" 60 &&
-        run bbv --size 10K -o templates.bb $trace 2>/dev/null || return 1
-    for verb in "contend --limit 100K $trace $trace" "throughput --limit 100K --search cores=1..4 $trace" "regions templates.bb"; do
+        run bbv --size 10K -o templates.bb $trace 2>/dev/null && run sim --limit 1K --kanata templates.kanata -o text $trace || return 1
+    for verb in "contend --limit 100K $trace $trace" "throughput --limit 100K --search cores=1..4 $trace" "regions templates.bb" "pipeline templates.kanata"; do
         # shellcheck disable=SC2086
         COLUMNS=60 run $verb >"$scratch/text" && sed '/^next: /,$d' "$scratch/text" >"$scratch/tables" && fits "$scratch/tables" 60 ||
             { echo "$verb"; cat "$scratch/text"; return 1; }
@@ -148,7 +148,7 @@ models() {
     COLUMNS=60 run throughput --check --limit 100K --set chip.cores=1 --set chip.threads=2 $trace >"$scratch/text" &&
         grep -A 1 -E '^(machine|the chip|processor time)' "$scratch/text" >"$scratch/prose" && fits "$scratch/prose" 60
 }
-skip_without g++ "contend, throughput and regions wrap what they say at 60 columns" ||
-    check "contend, throughput and regions wrap what they say at 60 columns" models
+skip_without g++ "contend, throughput, regions and pipeline wrap what they say at 60 columns" ||
+    check "contend, throughput, regions and pipeline wrap what they say at 60 columns" models
 
 finish

@@ -85,7 +85,9 @@ told() {
     run sharing --cores 4 --alone 0 "$scratch/together.ctrace" >"$scratch/text" &&
         grep -q '^near_counters (512 B, counters): false sharing, ' "$scratch/text" &&
         grep -qE '[0-9] %.* padding: [0-9]+ lines? of false sharing' "$scratch/text" &&
-        grep -q 'none of them waited for noticeably' "$scratch/text" && fits_100 "$scratch/text"
+        grep -q 'none of them waited for noticeably' "$scratch/text" && fits_100 "$scratch/text" || return 1
+    COLUMNS=60 run sharing --cores 4 --alone 0 "$scratch/together.ctrace" >"$scratch/narrow" &&
+        ! sed '/^next: /,$d' "$scratch/narrow" | grep -E '.{61}'
 }
 check "the text says so" told
 

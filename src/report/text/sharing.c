@@ -228,7 +228,9 @@ static void print_rest(const struct sharing_report *sharing, size_t shown,
              noticed     ? ""
              : left == 1 ? ", not waited for noticeably"
                          : ", none of them waited for noticeably");
-    fprintf(page->file, "\n%s%s%s\n", page->dim, text, page->plain);
+    fprintf(page->file, "\n%s", page->dim);
+    page_print(page, "%s", text);
+    fputs(page->plain, page->file);
 }
 
 void sharing_text(const struct sharing_report *sharing, const struct page *page) {

@@ -2,6 +2,7 @@
  * read such a register; what goes by way of memory is not followed. */
 #include "simulate/lock_counters.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,8 +58,9 @@ struct lock_counters {
 void lock_section_begin(struct lock_section *section, uint32_t number, uint64_t begin) {
     section->number = number;
     section->begin = begin;
-    section->source_count = section->look_count = section->uncounted = 0;
-    section->branched = false;
+    section->source_count = section->look_count = 0;
+    section->sets = (struct look_sets){.uncounted = 0};
+    section->held = 0;
 }
 
 void lock_section_bind(struct lock_section *section, uint32_t writer, uint64_t written) {
@@ -96,6 +98,12 @@ void lock_section_end(struct lock_section *section) {
 static bool may_bind(const struct lock_section *section, const struct place *place) {
     return lock_section_may_bind(section, place->thread, place->section);
 }
+
+static look_set set_of(uint32_t number) {
+    return (look_set)(1U << number);
+}
+
+static_assert(SECTION_LOOKS <= 8 * sizeof(look_set), "a bit for each look");
 
 /* ---- counters ---- */
 
@@ -272,28 +280,51 @@ static void note_outcome(struct lock_counters *counters, struct counter_look *lo
     branch->outcome = look->outcome;
 }
 
+/* Without the look of a number: those behind it have the number before theirs. */
+static look_set close_gap(look_set set, look_set before) {
+    return (look_set)((set & before) | (set >> 1 & ~before));
+}
+
 static void forget_look(struct lock_section *section, uint32_t number) {
+    struct look_sets *sets = &section->sets;
+    const look_set before = (look_set)(set_of(number) - 1);
     section->look_count--;
-    section->uncounted -= section->looks[number].counter == NO_COUNTER;
     memmove(section->looks + number, section->looks + number + 1,
             (section->look_count - number) * sizeof *section->looks);
+    sets->uncounted = close_gap(sets->uncounted, before);
+    sets->fresh = close_gap(sets->fresh, before);
+    sets->stores = close_gap(sets->stores, before);
+    sets->indexes = close_gap(sets->indexes, before);
+    sets->at_branch = close_gap(sets->at_branch, before);
+    sets->decided = close_gap(sets->decided, before);
+    for (uint32_t i = 0; i < REG_COUNT; i++)
+        sets->of[i] = close_gap(sets->of[i], before);
+}
+
+/* The branch has gone to this instruction. */
+static void decide(struct lock_counters *counters, struct lock_section *section, uint32_t insn) {
+    for (uint32_t i = section->look_count; i-- > 0;) {
+        struct counter_look *look = &section->looks[i];
+        if (!(section->sets.at_branch & set_of(i)))
+            continue;
+        look->outcome = insn;
+        if (look->counter != NO_COUNTER)
+            note_outcome(counters, look);
+    }
+    section->sets.decided |= section->sets.at_branch;
+    section->sets.at_branch = 0;
 }
 
 void lock_counters_begin(struct lock_counters *counters, struct lock_section *section,
                          uint32_t insn) {
-    if (!section->branched && !section->uncounted)
-        return;
-    section->branched = false;
-    for (uint32_t i = section->look_count; i-- > 0;) {
-        struct counter_look *look = &section->looks[i];
-        if (look->at_branch) {
-            look->at_branch = false;
-            look->outcome = insn;
-            if (look->counter != NO_COUNTER)
-                note_outcome(counters, look);
-        }
-        if (look->counter == NO_COUNTER && --look->left == 0)
-            forget_look(section, i);
+    section->begun++;
+    if (section->sets.at_branch)
+        decide(counters, section, insn);
+    while (section->sets.uncounted) {
+        const uint32_t first = (uint32_t)__builtin_ctz(section->sets.uncounted);
+        if (section->looks[first].until > section->begun)
+            break;
+        forget_look(section, first);
     }
 }
 
@@ -306,55 +337,59 @@ void lock_counters_read(struct lock_counters *counters, struct lock_section *sec
         return;
     struct counter_look look = {.address = address,
                                 .counter = known ? counter_at(counters, address) : NO_COUNTER,
-                                .left = FEW_INSNS,
+                                .until = section->begun + FEW_INSNS,
                                 .insn = insn,
-                                .outcome = NO_OUTCOME,
-                                .fresh = true};
+                                .outcome = NO_OUTCOME};
     look.own =
         any_where(i, count, section->looks[i].address == address && section->looks[i].written);
-    if (count == SECTION_LOOKS) {
-        const size_t other = index_where(i, count, section->looks[i].counter == NO_COUNTER);
-        forget_look(section, other < count ? (uint32_t)other : 0);
-    }
+    if (count == SECTION_LOOKS)
+        forget_look(section,
+                    section->sets.uncounted ? (uint32_t)__builtin_ctz(section->sets.uncounted) : 0);
+    section->sets.fresh |= set_of(section->look_count);
+    if (look.counter == NO_COUNTER)
+        section->sets.uncounted |= set_of(section->look_count);
     section->looks[section->look_count++] = look;
-    section->uncounted += look.counter == NO_COUNTER;
 }
 
-static bool is_among(unsigned __int128 registers, uint8_t reg) {
-    return registers & bit_of(reg);
+static look_set looks_of(const struct look_sets *sets, uint8_t reg) {
+    return reg < REG_COUNT ? sets->of[reg] : 0;
 }
 
-static void compute(struct counter_look *look, const struct uop *uop) {
-    bool depends = uop->operation == OP_LOAD && look->fresh;
+static void compute(struct lock_section *section, const struct uop *uop) {
+    struct look_sets *sets = &section->sets;
+    look_set depend = uop->operation == OP_LOAD ? sets->fresh : 0;
     for (uint32_t i = 0; i < uop->source_count; i++) {
-        const bool source = is_among(look->registers, uop->source[i]);
-        depends |= source;
-        look->indexes |= source && (uop->operation == OP_LOAD ||
-                                    (uop->operation == OP_STORE && uop->source[i] != uop->data));
+        const look_set looks = looks_of(sets, uop->source[i]);
+        depend |= looks;
+        if (uop->operation == OP_LOAD ||
+            (uop->operation == OP_STORE && uop->source[i] != uop->data))
+            sets->indexes |= looks;
     }
-    look->stores |= uop->operation == OP_STORE && is_among(look->registers, uop->data);
+    if (uop->operation == OP_STORE)
+        sets->stores |= looks_of(sets, uop->data);
     for (uint32_t i = 0; i < uop->destination_count; i++) {
-        const unsigned __int128 bit = bit_of(uop->destination[i]);
-        look->registers = depends ? look->registers | bit : look->registers & ~bit;
+        const uint8_t reg = uop->destination[i];
+        if (reg >= REG_COUNT)
+            continue;
+        sets->of[reg] = depend;
+        section->held = depend ? section->held | bit_of(reg) : section->held & ~bit_of(reg);
     }
-    look->at_branch |= uop->flags & UOP_BRANCH && depends && look->outcome == NO_OUTCOME;
+    if (uop->flags & UOP_BRANCH)
+        sets->at_branch |= (look_set)(depend & ~sets->decided);
 }
 
 void lock_counters_compute(const struct lock_counters *counters, struct lock_section *section,
                            uint32_t insn) {
+    struct look_sets *sets = &section->sets;
+    sets->stores = 0;
+    if (!sets->fresh && !(section->held & counters->touched[insn]))
+        return;
     const struct static_insn *code = &counters->code->insns[insn];
-    const unsigned __int128 touched = counters->touched[insn];
-    for (uint32_t i = 0; i < section->look_count; i++) {
-        struct counter_look *look = &section->looks[i];
-        look->stores = false;
-        if (!look->fresh && !(look->registers & touched))
-            continue;
-        for (uint32_t n = 0; n < code->uop_count; n++)
-            compute(look, &counters->code->uops[code->first_uop + n]);
-        look->at_branch &= code->branch == BRANCH_CONDITIONAL;
-        section->branched |= look->at_branch;
-        look->fresh = false;
-    }
+    for (uint32_t n = 0; n < code->uop_count; n++)
+        compute(section, &counters->code->uops[code->first_uop + n]);
+    if (code->branch != BRANCH_CONDITIONAL)
+        sets->at_branch = 0;
+    sets->fresh = 0;
 }
 
 /* What the section has read of the counter since it wrote it last: whether what it writes depends
@@ -364,7 +399,7 @@ static void note_write(struct lock_section *section, uint32_t counter, bool *dep
     *depends = *branched = false;
     for (uint32_t i = 0; i < section->look_count; i++)
         if (section->looks[i].counter == counter) {
-            *depends |= section->looks[i].stores;
+            *depends |= (section->sets.stores & set_of(i)) != 0;
             *branched |= section->looks[i].outcome != NO_OUTCOME && !section->looks[i].written;
         }
     for (uint32_t i = 0; i < section->look_count; i++) {
@@ -385,7 +420,7 @@ static uint32_t begin_counter(struct lock_counters *counters, struct lock_sectio
         struct counter_look *look = &section->looks[i];
         if (look->address != address)
             continue;
-        section->uncounted -= look->counter == NO_COUNTER;
+        section->sets.uncounted &= (look_set)~set_of(i);
         look->counter = counter;
         if (look->outcome != NO_OUTCOME)
             note_outcome(counters, look);
@@ -419,22 +454,24 @@ void lock_counters_write(struct lock_counters *counters, struct lock_section *se
 
 /* To which writes: to none, to those that count, or to all. */
 enum bound { BOUND_TO_NONE, BOUND_TO_COUNTS, BOUND_TO_ALL };
-static enum bound bound_to(const struct lock_section *section, const struct counter_look *look) {
+static enum bound bound_to(const struct lock_section *section, uint32_t number) {
+    const struct counter_look *look = &section->looks[number];
     if (look->taken || look->counter == NO_COUNTER)
         return BOUND_TO_NONE;
     if (look->written || look->own)
         return look->turned ? BOUND_TO_COUNTS : BOUND_TO_NONE;
     if (look->waited || (section->woken && look->outcome != NO_OUTCOME))
         return BOUND_TO_ALL;
-    const bool unknown = look->outcome == NO_OUTCOME && !look->indexes;
+    const bool unknown = look->outcome == NO_OUTCOME && !(section->sets.indexes & set_of(number));
     return unknown || look->first || look->turned ? BOUND_TO_COUNTS : BOUND_TO_NONE;
 }
 
 /* To who has written what the section read besides, it is bound by that: who takes an item out of a
  * queue waits for that item, not for the last of those that have been counted. */
-static void bind_look(struct lock_counters *counters, struct lock_section *section,
-                      const struct counter_look *look, uint32_t by_message) {
-    const enum bound bound = bound_to(section, look);
+static void bind_look(struct lock_counters *counters, struct lock_section *section, uint32_t number,
+                      uint32_t by_message) {
+    const struct counter_look *look = &section->looks[number];
+    const enum bound bound = bound_to(section, number);
     if (bound == BOUND_TO_NONE)
         return;
     const struct counter *counter = &counters->counters[look->counter];
@@ -459,7 +496,7 @@ static void note_wait(struct lock_counters *counters, const struct lock_section 
 void lock_counters_end(struct lock_counters *counters, struct lock_section *section, bool waits) {
     const uint32_t by_message = section->source_count;
     for (uint32_t i = 0; i < section->look_count && !waits; i++)
-        bind_look(counters, section, &section->looks[i], by_message);
+        bind_look(counters, section, i, by_message);
     section->woken = waits;
     if (waits)
         note_wait(counters, section);

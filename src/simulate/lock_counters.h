@@ -18,12 +18,14 @@
  * done anything yet, and is not bound. */
 #pragma once
 
+#include "isa/insn.h"
 #include "trace/dynamic.h"
 
 enum {
     SECTION_SOURCES = 8, /* threads that one section waits for */
     SECTION_LOOKS = 16   /* reads of counters that are remembered of one: the last */
 };
+typedef uint16_t look_set;
 
 /* What a thread does from when it has a lock until it has none. */
 struct lock_section {
@@ -37,26 +39,30 @@ struct lock_section {
     struct trace_order known[SECTION_SOURCES]; /* that sections before it have waited for */
 
     uint32_t look_count;
-    uint32_t uncounted; /* of the looks: without a counter so far */
-    bool branched;      /* one has `at_branch` */
+    uint64_t begun; /* instructions of its sections, with this one */
     struct counter_look {
         uint64_t address;
-        uint32_t counter;            /* UINT32_MAX: it has not been written as one yet, */
-        uint32_t left;               /* which is looked at for so many more instructions */
-        uint32_t insn;               /* static instruction that reads */
-        uint32_t outcome;            /* the one behind the branch; UINT32_MAX: there was none */
-        unsigned __int128 registers; /* that hold what depends on it, by number */
-        bool fresh;                  /* the instruction that reads is under way */
-        bool stores;                 /* the one under way stores what depends on it */
-        bool indexes;                /* what depends on it is part of an address */
-        bool at_branch;              /* the last one was a branch that depends on it, the first */
+        uint64_t until;     /* `begun` at which it is forgotten unless it has a counter by then */
+        uint32_t counter;   /* UINT32_MAX: it has not been written as one yet */
+        uint32_t insn;      /* static instruction that reads */
+        uint32_t outcome;   /* the one behind the branch; UINT32_MAX: there was none */
         bool first, turned; /* the branch was new, or went another way than the last time */
         bool waited;        /* a thread has waited at a condition after the branch */
         bool written;       /* the word is, behind it: with what depends on it */
         bool taken;         /* and behind the branch */
         bool own;           /* the section had written the word before */
     } looks[SECTION_LOOKS];
-    bool woken; /* the thread has waited at a condition before it */
+    struct look_sets {          /* of looks, a bit for each */
+        look_set uncounted;     /* they have no counter so far */
+        look_set fresh;         /* the instruction that reads is under way */
+        look_set stores;        /* the one under way stores what depends on them */
+        look_set indexes;       /* what depends on them is part of an address */
+        look_set at_branch;     /* the last one was a branch that depends on them, the first */
+        look_set decided;       /* they have an outcome */
+        look_set of[REG_COUNT]; /* by register: what it holds depends on them */
+    } sets;
+    unsigned __int128 held; /* registers that may depend on a look */
+    bool woken;             /* the thread has waited at a condition before it */
 };
 
 void lock_section_begin(struct lock_section *section, uint32_t number, uint64_t begin);

@@ -180,14 +180,14 @@ static bool end_section(struct replay *replay, struct replayed *thread, bool wai
     return true;
 }
 
+/* `place`: instructions of the thread before what comes next. */
 static bool act(struct replay *replay, struct replayed *thread, const struct guest_action *action,
-                struct error *error) {
+                uint64_t place, struct error *error) {
     struct guest *guest = &thread->guest;
     const bool waits = action->what == DO_GIVE && guest->routine == ENTRY_CONDITION;
     guest_note_action(guest, action);
     if (guest->held_count && !thread->section.number)
-        lock_section_begin(&thread->section, ++replay->sections,
-                           guest_input_position(&guest->input));
+        lock_section_begin(&thread->section, ++replay->sections, place);
     return guest->held_count || !thread->section.number ||
            end_section(replay, thread, waits, error);
 }
@@ -224,54 +224,39 @@ static void take_event(struct replay *replay, struct replayed *thread,
         thread->waits_for = chip->pairs.released_by[place];
 }
 
-/* Instructions at the piece's beginning that have nothing to do with locks. */
-static uint32_t plain_insns(const struct replay *replay, const struct guest *guest,
-                            const struct trace_batch *piece) {
-    uint32_t count = 0;
-    if (!guest->returned && !guest->routine)
-        while (count < piece->insn_count && !replay->chip->lock_flags[piece->insns[count].insn])
-            count++;
-    return count;
-}
-
-/* Of a section, outside of routines of locks: `first` instructions of the thread are before. */
-static void take_plain(struct replay *replay, struct replayed *thread,
-                       const struct trace_batch *piece, uint32_t count, uint64_t first) {
-    for (uint32_t i = 0; i < count; i++)
-        take_insn(replay, &thread->section, piece, i, first + i + 1);
-}
-
-/* Up to and with the next that does something with a lock, which may also end a section. */
+/* Up to and with the next that does something with a lock, which may also begin or end a section;
+ * of a section, one. *taken: how many. `before`: instructions of the thread before the piece. */
 static bool take_looking(struct replay *replay, struct replayed *thread,
-                         const struct trace_batch *piece, struct error *error) {
+                         const struct trace_batch *piece, uint64_t before, uint32_t *taken,
+                         struct error *error) {
     struct guest *guest = &thread->guest;
     struct guest_action action = {.what = DO_NOTHING};
     const bool within = thread->section.number;
-    const uint32_t count = guest_look(replay->chip, guest, piece, &action, error);
+    struct trace_batch rest = *piece;
+    rest.insns += *taken;
+    rest.insn_count = within ? 1 : rest.insn_count - *taken;
+    const uint32_t count = guest_look(replay->chip, guest, &rest, &action, error);
     if (count == UINT32_MAX)
         return false;
-    guest_input_give_back(&guest->input, piece->insn_count - count);
     if (within && !guest->routine && count)
-        take_insn(replay, &thread->section, piece, 0, guest_input_position(&guest->input));
-    return action.what == DO_NOTHING || act(replay, thread, &action, error);
+        take_insn(replay, &thread->section, piece, *taken, before + *taken + 1);
+    *taken += count;
+    return action.what == DO_NOTHING || act(replay, thread, &action, before + *taken, error);
 }
 
 /* Of a section, one by one what may belong to a routine of a lock. */
 static bool take_insns(struct replay *replay, struct replayed *thread,
                        const struct trace_batch *piece, struct error *error) {
-    if (!thread->section.number)
-        return take_looking(replay, thread, piece, error);
-    struct guest_input *input = &thread->guest.input;
-    const uint64_t first = guest_input_position(input) - piece->insn_count;
-    const uint32_t plain = plain_insns(replay, &thread->guest, piece);
-    if (plain) {
-        guest_input_give_back(input, piece->insn_count - plain);
-        take_plain(replay, thread, piece, plain, first);
-        return true;
+    const uint64_t before = guest_input_position(&thread->guest.input) - piece->insn_count;
+    for (uint32_t taken = 0; taken < piece->insn_count;) {
+        const uint32_t plain =
+            thread->section.number ? guest_plain(replay->chip, &thread->guest, piece, taken) : 0;
+        if (plain <= taken && !take_looking(replay, thread, piece, before, &taken, error))
+            return false;
+        for (; taken < plain; taken++)
+            take_insn(replay, &thread->section, piece, taken, before + taken + 1);
     }
-    guest_input_give_back(input, piece->insn_count - 1);
-    const struct trace_batch one = batch_slice(piece, 0, 1);
-    return take_looking(replay, thread, &one, error);
+    return true;
 }
 
 /* Until it has to wait. */

@@ -20,8 +20,14 @@ struct spin_watch {
 };
 
 /* An instruction that accesses memory, or pauses. `atomic`: it is an atomic operation. */
-void spin_watch_access(struct spin_watch *watch, const struct memory_access *accesses,
-                       uint32_t count, bool atomic);
+static inline void spin_watch_access(struct spin_watch *watch, const struct memory_access *accesses,
+                                     uint32_t count, bool atomic) {
+    for (uint32_t i = 0; i < count; i++) {
+        watch->places = (watch->places ^ accesses[i].address) * UINT64_C(0x9e3779b97f4a7c15);
+        watch->stores |= accesses[i].is_store && !atomic;
+        watch->reads |= !accesses[i].is_store;
+    }
+}
 
 /* The loop's branch is taken, backwards. Instructions of the iteration that it ends, if that did
  * nothing but wait; else 0. */

@@ -362,10 +362,20 @@ uint32_t guest_leave_out(const struct chip_run *chip, struct guest *guest,
     return piece->insn_count;
 }
 
+uint32_t guest_plain(const struct chip_run *chip, const struct guest *guest,
+                     const struct trace_batch *piece, uint32_t first) {
+    uint32_t end = first;
+    if (!guest->returned && !guest->routine)
+        while (end < piece->insn_count && !chip->lock_flags[piece->insns[end].insn])
+            end++;
+    return end;
+}
+
 uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
                     struct guest_action *action, struct error *error) {
     const struct code *code = trace_code(guest->input.trace);
-    for (uint32_t i = 0; i < piece->insn_count; i++) {
+    for (uint32_t i = guest_plain(chip, guest, piece, 0); i < piece->insn_count;
+         i = guest_plain(chip, guest, piece, i + 1)) {
         const struct dynamic_insn *insn = &piece->insns[i];
         const uint16_t flags = chip->lock_flags[insn->insn];
         if (guest->returned) {

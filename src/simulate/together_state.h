@@ -322,6 +322,9 @@ bool guest_is_at_awaited(const struct guest *guest);
 
 /* ---- locks and barriers (together_locks.c) ---- */
 
+/* The next instruction from `first` on that may have to do with a lock. */
+uint32_t guest_plain(const struct chip_run *chip, const struct guest *guest,
+                     const struct trace_batch *piece, uint32_t first);
 /* Looks through the thread's next instructions. Returns how many of them come before something is
  * to be done of a lock: it is taken before the atomic operation on its word, given up behind it.
  * Their number: nothing is. UINT32_MAX: an error. */

@@ -84,6 +84,10 @@ uint8_t *work_code(const struct trace *trace, struct error *error) {
         const uint8_t branch = code->insns[i].branch;
         if (branch == BRANCH_CONDITIONAL || branch == BRANCH_JUMP)
             flags[i] |= WORK_BRANCH;
+        if (branch != BRANCH_NONE)
+            flags[i] |= WORK_ENDS;
+        if (code->insns[i].flags & INSN_ATOMIC)
+            flags[i] |= WORK_ATOMIC;
         if (is_pause(code->isa, &code->insns[i]))
             flags[i] |= WORK_NONE | WORK_PAUSE;
     }

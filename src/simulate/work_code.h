@@ -12,7 +12,9 @@ enum {
     WORK_FOREIGN = 1 << 1, /* of a shared library that has such routines, or of the kernel: a loop
                               of it is nobody's landmark */
     WORK_BRANCH = 1 << 2,  /* direct, and no call: loops are closed by such */
-    WORK_PAUSE = 1 << 3    /* tells the processor that it spins */
+    WORK_PAUSE = 1 << 3,   /* tells the processor that it spins */
+    WORK_ENDS = 1 << 4,    /* any branch */
+    WORK_ATOMIC = 1 << 5
 };
 
 /* By static instruction, of all the code that the trace, read to its end, has: one WORK_* mask

@@ -27,6 +27,10 @@ struct work_step work_meter_close(struct work_meter *meter, struct work_thread *
 
 void work_meter_piece(struct work_meter *meter, const struct trace_batch *piece) {
     struct work_thread *thread = &meter->threads[piece->thread];
-    for (uint32_t i = 0; i < piece->insn_count; i++)
-        work_meter_see(meter, thread, piece, &piece->insns[i]);
+    for (uint32_t i = 0; i < piece->insn_count;) {
+        if (!thread->branch)
+            i += work_meter_plain(meter, thread, piece, i, UINT64_MAX);
+        if (i < piece->insn_count)
+            work_meter_see(meter, thread, piece, &piece->insns[i++]);
+    }
 }

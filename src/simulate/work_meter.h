@@ -50,12 +50,32 @@ static inline struct work_step work_meter_see(struct work_meter *meter, struct w
     if (insn->memory_count && thread->spin.insns <= SPIN_LONGEST)
         spin_watch_access(&thread->spin,
                           batch->accesses + (insn->memory - (uint32_t)batch->first_access),
-                          insn->memory_count, code[insn->insn].flags & INSN_ATOMIC);
+                          insn->memory_count, flags & WORK_ATOMIC);
     if (flags & WORK_BRANCH && insn->flags & DYN_TAKEN)
         thread->branch = insn->insn + 1;
     step.works = !(flags & WORK_NONE);
     meter->work += step.works;
     return step;
+}
+
+/* Plain instructions of this batch from `first` on, `most` of them: work, and no branches. How many
+ * there are. A branch that led back, to the first of them, has been seen. */
+static inline uint32_t work_meter_plain(struct work_meter *meter, struct work_thread *thread,
+                                        const struct trace_batch *batch, uint32_t first,
+                                        uint64_t most) {
+    const uint32_t left = batch->insn_count - first;
+    const uint32_t end = most < left ? first + (uint32_t)most : batch->insn_count;
+    uint32_t i = first, insns = thread->spin.insns;
+    for (; i < end && !(meter->flags[batch->insns[i].insn] & ~WORK_FOREIGN); i++) {
+        const struct dynamic_insn *insn = &batch->insns[i];
+        if (++insns <= SPIN_LONGEST)
+            spin_watch_access(&thread->spin,
+                              batch->accesses + (insn->memory - (uint32_t)batch->first_access),
+                              insn->memory_count, false);
+    }
+    thread->spin.insns = insns;
+    meter->work += i - first;
+    return i - first;
 }
 
 /* The next instructions of a thread. */

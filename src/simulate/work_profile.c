@@ -143,9 +143,9 @@ static void take_back(struct thread *thread, uint32_t branch, uint32_t waited) {
  */
 enum { LONGEST = 2 }; /* slices in place of one */
 
-static bool is_enough(const struct work_profile *profile, bool at_head) {
+static uint64_t enough(const struct work_profile *profile, bool at_head) {
     const uint64_t slice = at_head ? profile->settings.slice : LONGEST * profile->settings.slice;
-    return profile->meter.work >= profile->open.work_before + slice;
+    return profile->open.work_before + slice;
 }
 
 static bool see(struct work_profile *profile, const struct trace_batch *piece,
@@ -156,11 +156,11 @@ static bool see(struct work_profile *profile, const struct trace_batch *piece,
     const struct work_step step = work_meter_see(&profile->meter, metered, piece, insn);
     if (step.waited)
         take_back(thread, branch - 1, step.waited);
-    if (is_enough(profile, step.head) && !end_slice(profile, step.works, error))
+    if (profile->meter.work >= enough(profile, step.head) && !end_slice(profile, step.works, error))
         return false;
     profile->open.instructions += !(insn->flags & DYN_FAULT);
     thread->since += step.works;
-    if (profile->code->insns[insn->insn].branch == BRANCH_NONE)
+    if (!(profile->meter.flags[insn->insn] & WORK_ENDS))
         return true;
     const uint32_t insns = thread->since;
     thread->since = 0;
@@ -168,9 +168,30 @@ static bool see(struct work_profile *profile, const struct trace_batch *piece,
            error_set(error, "out of memory for the profile of the run");
 }
 
+/* Plain instructions before the slice has enough: how many. */
+static uint32_t see_plain(struct work_profile *profile, const struct trace_batch *piece,
+                          uint32_t first) {
+    struct work_meter *meter = &profile->meter;
+    struct work_thread *metered = &meter->threads[piece->thread];
+    const uint64_t end = enough(profile, false), next = meter->work + 1;
+    if (metered->branch || next >= end)
+        return 0;
+    const uint32_t count = work_meter_plain(meter, metered, piece, first, end - next);
+    profile->open.instructions += count;
+    for (uint32_t i = first; i < first + count && !piece->all_completed; i++)
+        profile->open.instructions -= (piece->insns[i].flags & DYN_FAULT) != 0;
+    profile->threads[piece->thread].since += count;
+    return count;
+}
+
 bool work_profile_piece(struct work_profile *profile, const struct trace_batch *piece,
                         struct error *error) {
-    return all_where(i, piece->insn_count, see(profile, piece, &piece->insns[i], error));
+    for (uint32_t i = 0; i < piece->insn_count;) {
+        i += see_plain(profile, piece, i);
+        if (i < piece->insn_count && !see(profile, piece, &piece->insns[i++], error))
+            return false;
+    }
+    return true;
 }
 
 bool work_profile_finish(struct work_profile *profile, struct work_slices *slices,

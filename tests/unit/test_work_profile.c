@@ -28,7 +28,7 @@ static void begin(void) {
             (struct static_insn){.address = 0x1000 * (i / LOOP + 1) + 4 * (i % LOOP),
                                  .length = 4,
                                  .branch = i % LOOP == LOOP - 1 ? BRANCH_CONDITIONAL : BRANCH_NONE};
-    flags[3] = flags[7] = WORK_BRANCH;
+    flags[3] = flags[7] = WORK_BRANCH | WORK_ENDS;
     count = access_count = 0;
 }
 
@@ -92,7 +92,7 @@ static void reading_one_word_again_and_again_is_waiting(void **state) {
 static void trying_in_vain_is_waiting(void **state) {
     (void)state;
     begin();
-    insns[0].flags = INSN_ATOMIC;
+    flags[0] = WORK_ATOMIC;
     iterate(0, 10, 0, false);
     for (uint32_t i = access_count; i-- > 0;) {
         accesses[2 * i] = accesses[2 * i + 1] = accesses[i];

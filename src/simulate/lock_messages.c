@@ -15,13 +15,14 @@ enum {
     WORDS = 1 << 20,             /* at most, that are remembered */
     FEW_SLOTS = 1 << 12,         /* of the table, at first */
     MOST_MESSAGES = 1 << 22,     /* of a process */
+    NEIGHBOURS = 16,             /* words that are kept side by side */
     WORD_BYTES = 4,              /* of what two neighbours in memory hold, neither is the other */
     MOST_ACCESS_WORDS = 1 << 10, /* of one access */
     MOST_COUNTER_BYTES = 8
 };
 
 struct word {
-    uint64_t key; /* address / WORD_BYTES + 1; 0: none */
+    uint64_t key; /* key_of(); 0: none */
     struct deed {
         uint64_t place; /* instructions of its thread up to and with that one */
         uint32_t thread;
@@ -55,8 +56,17 @@ struct replay {
 
 /* ---- words ---- */
 
+static uint64_t key_of(uint64_t address) {
+    return address / WORD_BYTES + 1;
+}
+
+/* What lies side by side in memory does so in the table: few lines of the host's caches have it. */
+static size_t home_of(size_t slots, uint64_t key) {
+    return (random_mix(key / NEIGHBOURS) * NEIGHBOURS + key % NEIGHBOURS) & (slots - 1);
+}
+
 static struct word *slot_of(struct word *words, size_t slots, uint64_t key) {
-    size_t slot = random_mix(key) & (slots - 1);
+    size_t slot = home_of(slots, key);
     while (words[slot].key && words[slot].key != key)
         slot = (slot + 1) & (slots - 1);
     return &words[slot];
@@ -93,6 +103,14 @@ static struct word *word_at(struct replay *replay, uint64_t key) {
     return word;
 }
 
+/* As word_at(), of the key behind that of a word. */
+static struct word *word_behind(struct replay *replay, struct word *word, uint64_t key) {
+    struct word *behind = word ? word + 1 : NULL;
+    return word && behind < replay->words + replay->slots && behind->key == key
+               ? behind
+               : word_at(replay, key);
+}
+
 static bool may_bind(const struct lock_section *section, const struct deed *deed) {
     return lock_section_may_bind(section, deed->thread, deed->section);
 }
@@ -123,13 +141,14 @@ static void touch(struct lock_section *section, struct word *word, bool store, u
 /* `place`: instructions of the thread up to and with the one whose access this is. */
 static void touch_all(struct replay *replay, struct lock_section *section,
                       const struct memory_access *access, uint32_t insn, uint64_t place) {
-    const uint64_t first = access->address / WORD_BYTES;
-    uint64_t count = (access->address + access->size_bytes - 1) / WORD_BYTES - first + 1;
+    const uint64_t first = key_of(access->address);
+    uint64_t count = key_of(access->address + access->size_bytes - 1) - first + 1;
+    struct word *word = NULL;
     bool counted = false, depends = false;
     if (count > MOST_ACCESS_WORDS)
         count = MOST_ACCESS_WORDS;
     for (uint64_t k = 0; k < count; k++) {
-        struct word *word = word_at(replay, first + k + 1);
+        word = word_behind(replay, word, first + k);
         if (!word)
             continue;
         depends |= word->section == section->number;

@@ -1,14 +1,16 @@
 """What takes the time of `culprit explain`, into docs/results/explain-speed.md.
-python3 -B experiments/explain-speed.py [--before CULPRIT] [--long] [FILE...]
+python3 -B experiments/explain-speed.py [--before CULPRIT] [--long | --threads] [FILE...]
 
 Processor time by who takes it, from /proc, sampled while it runs: what begins and ends between two samples is
 in the whole alone. Each FILE is compressed by gzip -9 as well. With --before, another build
 explains the same by turns with this one, three times, each alone as a user has it: medians. With
---long the FILEs alone, likewise, into a section of the page that is kept otherwise."""
+--long the FILEs alone, likewise, into a section of the page that is kept otherwise; with --threads
+programs with several threads, into another one."""
 import argparse
 import collections
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -21,6 +23,7 @@ NAMES = ["sort", "hashjoin", "gzip -9 headers", "sqlite3", "xz headers"]
 TURNS = 3
 SCRIPT = "experiments/explain-speed.py"
 LONG = "\n## Long runs\n"
+THREADS = "\n## Programs with threads\n"
 WHO = ["emulator", "main", "warming", "regions", "pipeline", "attribution"]
 
 
@@ -88,9 +91,12 @@ class Explained:
             sums[who] += seconds
         return sums
 
-    def cpi(self):
+    def told(self, what):
         with open(self.report.name) as report:
-            return json.load(report)["cpi"]
+            return json.load(report)[what]
+
+    def cpi(self):
+        return self.told("cpi")
 
 
 def explain(build, command):
@@ -125,12 +131,24 @@ def median_of(rows, column):
     return f"{statistics.median(float(row[column]) for row in rows):.2f}"
 
 
-def long_section():
-    """What stands below the mark: before the section of long runs, and that."""
+def sections():
+    """[(mark, text)] of what stands below the mark of the page, the first without one."""
     with open(os.path.join(page.RESULTS, "explain-speed.md")) as old:
-        text = old.read().partition(f"{SCRIPT} from here on -->\n\n")[2]
-    before, mark, section = text.partition(LONG)
-    return before, mark + section
+        first, *rest = old.read().partition(f"{SCRIPT} from here on -->\n\n")[2].split("\n## ")
+    found = [["", first]]
+    for part in rest:
+        mark = "\n## " + part.partition("\n")[0] + "\n"
+        if mark in (LONG, THREADS):
+            found.append([mark, part.partition("\n")[2]])
+        else:
+            found[-1][1] += "\n## " + part
+    return dict(found)
+
+
+def write_section(mark, text):
+    kept = sections() | {mark: text}
+    page.write("explain-speed", SCRIPT, "".join(at + kept[at] for at in ("", LONG, THREADS)
+                                                if at in kept))
 
 
 def measure_long(files, builds):
@@ -143,32 +161,68 @@ def measure_long(files, builds):
                          f"{one.seconds:.1f}", f"{one.seconds / alone:.1f}", f"{one.whole:.1f}",
                          f"{one.by_whom()['emulator']:.1f}", f"{one.cpi():.4f}"))
             print(rows[-1])
-    page.write("explain-speed", SCRIPT, long_section()[0] + LONG + "\n" + page.table(
+    write_section(LONG, "\n" + page.table(
         ["run", "build", "native, s", "explain, s", "× native", "processor s", "emulator", "CPI"],
         rows))
 
 
+def sums_in_go():
+    path = os.path.join(run.KEPT, "programs", "sums-go")
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        subprocess.run(["go", "build", "-o", path, "experiments/lib/sums.go"], check=True,
+                       cwd=run.ROOT, env=os.environ | {"GOFLAGS": "-buildvcs=false"})
+    return path
+
+
+def programs_with_threads():
+    """[(name, command)], and the names of the tools that are missing."""
+    tools = {"node": lambda: ("node -e 1", ["node", "-e", "1"]),
+             "go": lambda: ("sums (Go)", [sums_in_go(), 1500]),
+             "gcc": lambda: ("barrier (C)", [run.workload("barrier", "x86_64"), "uneven", 2, 150])}
+    return ([make() for tool, make in tools.items() if shutil.which(tool)],
+            [tool for tool in tools if not shutil.which(tool)])
+
+
+def measure_threads(builds):
+    rows = []
+    commands, missing = programs_with_threads()
+    for name, command in commands:
+        alone = native(command)
+        for title, one in zip(["now", "before"], by_turns(builds, command)):
+            rows.append((name, title, f"{one.told('instructions') / 1e6:.0f}", f"{alone:.2f}",
+                         f"{one.seconds:.1f}", f"{one.whole:.1f}", f"{one.by_whom()['emulator']:.1f}",
+                         f"{one.cpi():.4f}"))
+            print(rows[-1])
+        write_section(THREADS, "\n" + page.table(
+            ["run", "build", "M instructions", "native, s", "explain, s", "processor s", "emulator",
+             "CPI"], rows) + (f"\nNot installed: {', '.join(missing)}.\n" if missing else ""))
+
+
 def write(rows, pairs):
     """After each run: all of them take long."""
-    kept = long_section()[1]
     text = page.table(["run", "native, s", "explain, s", "× native", "processor s", *WHO], rows)
     if pairs:
         text += f"\n## Against the build before\n\nBy turns, each alone; medians of {TURNS}. The median run takes " \
             f"{median_of(pairs, 3)} of the time of before and {median_of(pairs, 6)} of its processor time.\n\n" + page.table(
             ["run", "before, s", "now, s", "ratio", "processor s before", "now", "ratio",
              "CPI before", "now"], pairs)
-    page.write("explain-speed", SCRIPT, text + kept)
+    write_section("", text)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--before")
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--threads", action="store_true")
     parser.add_argument("files", nargs="*")
     given = parser.parse_args()
     builds = [run.CULPRIT] + ([given.before] if given.before else [])
     if given.long:
         measure_long(given.files, builds)
+        return
+    if given.threads:
+        measure_threads(builds)
         return
     commands = [(item.name, item.command) for item in whole_runs.runs() if item.name in NAMES]
     commands += [(f"gzip -9, {os.path.getsize(name) / 1e6:.0f} MB", ["gzip", "-9", "-c", name])

@@ -33,8 +33,10 @@ struct machine_ports {
 /* [queue.NAME]: an issue queue (scheduler). */
 struct machine_queue {
     char name[16];
-    uint32_t entries; /* µops waiting to issue */
-    uint32_t issue;   /* issued per cycle, oldest ready first */
+    uint32_t entries;      /* µops waiting to issue */
+    uint32_t issue;        /* issued per cycle, oldest ready first */
+    uint32_t unit_entries; /* µops waiting for each unit, which they are given at dispatch; 0: when
+                              they issue */
 };
 
 /* [pool.NAME]: functional units of one kind, fed by one queue. */
@@ -340,7 +342,8 @@ static inline uint32_t machine_walk_cycles(const struct machine *machine) {
     return machine->page_walk + latency * (machine->host_tables ? 3 : 1);
 }
 
-/* Whether µops of other pools compete for its units, or data of stores for them or its queue. */
+/* Whether µops of other pools compete for its units, or data of stores for them or its queue, or
+ * its µops are bound to one. */
 bool machine_pool_is_shared(const struct machine *machine, uint32_t pool);
 
 /* What its table says of a form; NULL: nothing. */

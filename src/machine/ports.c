@@ -167,7 +167,8 @@ static bool overlap(const struct machine_ports *a, const struct machine_ports *b
 bool machine_pool_is_shared(const struct machine *machine, uint32_t number) {
     const struct machine_pool *pool = &machine->pools[number];
     struct machine_ports units = {{0}};
-    if (pool->shares[0] || machine->form_ports_count) /* forms may go anywhere */
+    if (pool->shares[0] || machine->queues[pool->queue].unit_entries ||
+        machine->form_ports_count) /* forms may go anywhere */
         return true;
     add_pool(machine, number, &units);
     bool shared = machine->core.store_data[0] &&

@@ -62,6 +62,50 @@ static void unlimited_units_are_not_shared(void **state) {
     program_fixture_free(program);
 }
 
+/* ---- units given at dispatch ---- */
+
+/* Multiplications, M, at alu1, and additions at either ALU, of which D read the first product,
+ * in 8. Four dispatch in a cycle. Where each ALU has a scheduler of its own, each addition is given
+ * the one that was given fewer in that cycle, or alu0. */
+static void dispatches(const char *what, uint32_t entries, const uint32_t *cycles) {
+    struct machine machine = sharing_machine();
+    struct program_fixture *program = program_fixture_new();
+    machine.queues[0].unit_entries = entries;
+    for (uint8_t i = 0; what[i]; i++)
+        execute(program, operation(program, what[i] == 'M' ? OP_INT_MUL : OP_INT_ALU,
+                                   (uint8_t)(1 + i), what[i] == 'D'));
+    simulate(program, &machine, 0);
+    for (uint32_t i = 0; what[i]; i++)
+        assert_int_equal(program->lives[i].issue, cycles[i]);
+    program_fixture_free(program);
+}
+
+/* M alu1, D and the first I alu0, D alu1; then I alu0, D alu1, I alu0, I alu1. So the third I waits
+ * until 7 for alu0, behind the second in 6, though alu1 is free in 6 until the last one comes. Else
+ * it has alu1 in 6, and the last waits. */
+static void a_bound_uop_waits_for_its_own_unit(void **state) {
+    (void)state;
+    dispatches("MDIDIDII", 0, (const uint32_t[]){5, 8, 5, 8, 6, 9, 6, 7});
+    dispatches("MDIDIDII", 24, (const uint32_t[]){5, 8, 5, 8, 6, 9, 7, 6});
+}
+
+/* Three multiplications hold alu1 in 5, 6 and 7. What they were given counts in their own cycle
+ * alone: of the four additions that dispatch in the next, two are given alu1 and wait for it. */
+static void each_cycle_gives_units_anew(void **state) {
+    (void)state;
+    dispatches("MMMIIIII", 0, (const uint32_t[]){5, 6, 7, 5, 6, 7, 8, 8});
+    dispatches("MMMIIIII", 24, (const uint32_t[]){5, 6, 7, 5, 6, 8, 7, 9});
+}
+
+/* M alu1, D alu0, D alu0, D alu1; they issue in 5, 8, 9 and 8. The fourth D, in the next cycle, is
+ * given alu0 again. With two entries its scheduler is full until 8, and what dispatches behind it
+ * waits, too, though alu1 has an entry since 5: an addition that reads nothing issues in 9. */
+static void a_full_scheduler_holds_dispatch(void **state) {
+    (void)state;
+    dispatches("MDDDDI", 24, (const uint32_t[]){5, 8, 9, 8, 10, 6});
+    dispatches("MDDDDI", 2, (const uint32_t[]){5, 8, 9, 8, 10, 9});
+}
+
 /* ---- the data of stores ---- */
 
 /* Data go to `ports`, units of pool `pool`. */
@@ -163,6 +207,9 @@ int main(void) {
         cmocka_unit_test(a_unit_taken_by_one_is_not_free_for_the_other),
         cmocka_unit_test(a_unit_that_is_not_pipelined_is_held),
         cmocka_unit_test(unlimited_units_are_not_shared),
+        cmocka_unit_test(a_bound_uop_waits_for_its_own_unit),
+        cmocka_unit_test(each_cycle_gives_units_anew),
+        cmocka_unit_test(a_full_scheduler_holds_dispatch),
         cmocka_unit_test(data_take_units),
         cmocka_unit_test(forwarding_needs_both_halves),
         cmocka_unit_test(data_take_units_of_loads),

@@ -76,7 +76,7 @@ static void boom_tip(void **state) {
     assert_int_equal(m.core.fp_registers, 128);
     assert_int_equal(m.core.load_queue, 32);
     assert_int_equal(m.core.store_queue, 32);
-    const struct machine_queue queues[] = {{"mem", 24, 2}, {"int", 40, 4}, {"fp", 32, 2}};
+    const struct machine_queue queues[] = {{"mem", 24, 2, 0}, {"int", 40, 4, 0}, {"fp", 32, 2, 0}};
     assert_int_equal(m.queue_count, 3);
     assert_memory_equal(m.queues, queues, sizeof queues);
     assert_int_equal(m.l1i.size, 32 << 10);
@@ -111,7 +111,7 @@ static void boom_tea(void **state) {
     assert_int_equal(m.core.rob, 192);
     assert_int_equal(m.core.int_registers, 192);
     assert_int_equal(m.core.load_queue, 64);
-    const struct machine_queue queues[] = {{"mem", 48, 2}, {"int", 80, 4}, {"fp", 48, 2}};
+    const struct machine_queue queues[] = {{"mem", 48, 2, 0}, {"int", 80, 4, 0}, {"fp", 48, 2, 0}};
     assert_int_equal(m.queue_count, 3);
     assert_memory_equal(m.queues, queues, sizeof queues);
     assert_int_equal(m.l1d.mshrs, 16);

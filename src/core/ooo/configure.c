@@ -18,8 +18,10 @@ static void widen_window(struct ooo *core) {
     machine->fp_registers *= WINDOW_TIMES;
     machine->outstanding_branches *= WINDOW_TIMES;
     machine->fetch_target_queue *= WINDOW_TIMES;
-    for (uint32_t queue = 0; queue < core->queue_count; queue++)
+    for (uint32_t queue = 0; queue < core->queue_count; queue++) {
         core->queues[queue].entries *= WINDOW_TIMES;
+        core->queues[queue].unit_entries *= WINDOW_TIMES;
+    }
 }
 
 static void set_bubbles(struct ooo *core, const struct machine_branch *branch) {
@@ -122,6 +124,8 @@ struct unit unit_for(const struct ooo *core, enum operation operation,
     const uint32_t least = core->machine.issue_wakeup;
     const bool halves = operation == OP_STORE && core->data_apart;
     const uint64_t data_place = halves ? core->data_unit.place : 0;
+    const uint64_t units = core->ideal & IDEAL_BW ? UNLIMITED_UNIT : numbered(core, &timing->ports);
+    const bool apart = timing->interval <= 1 && !(core->ideal & IDEAL_BW);
     return (struct unit){.latency = latency,
                          .wake = operation == OP_LOAD         ? latency + l1_latency
                                  : latency && latency < least ? least
@@ -130,8 +134,8 @@ struct unit unit_for(const struct ooo *core, enum operation operation,
                          .queue = (uint8_t)queue,
                          .operation = (uint8_t)operation,
                          .queue_issues = low16(core->queues[queue].issue),
-                         .units = core->ideal & IDEAL_BW ? UNLIMITED_UNIT
-                                                         : numbered(core, &timing->ports),
+                         .entries = apart ? low16(core->queues[queue].unit_entries) : 0,
+                         .units = units,
                          .place = (UINT64_C(1) << 16 * queue) + data_place,
                          .full = QUEUE_FULL << 16 * queue | data_place * QUEUE_FULL,
                          .second = halves && core->data_unit.queue == queue ? data_place : 0};

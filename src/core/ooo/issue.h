@@ -1,8 +1,8 @@
 /* Issue: each queue picks its oldest ready µops, up to its width, that have a free unit. In program
  * order: a µop takes the first cycle, from the one in which it is ready, that has a slot of its
  * queue and one of its units left. Of several it takes the one that the fewest other kinds of µops
- * could use. A unit that is not pipelined is taken for several cycles; which of like units it is
- * may differ from cycle to cycle.
+ * could use; or the one that it was given at dispatch (schedulers.h). A unit that is not
+ * pipelined is taken for several cycles; which of like units it is may differ from cycle to cycle.
  *
  * The slots of cycles to come lie in a ring. A cycle is over when a µop dispatches in it or later:
  * what issued in it has left its queue. That is looked at when a queue seems full, and often enough
@@ -49,8 +49,9 @@ uint64_t wait_for_branches(struct ooo *core, uint64_t cycle);
  * comes near (issue.c). */
 uint64_t take_slots(struct ooo *core, const struct unit *unit, bool branch, uint64_t ready);
 
-/* The first cycle from `ready` on in which the µop can issue, its slot and unit taken. */
-STAGE uint64_t take_slot(struct ooo *core, const struct unit *unit, uint32_t flags,
+/* The first cycle from `ready` on in which the µop can issue, its slot and one of these units
+ * taken. */
+STAGE uint64_t take_slot(struct ooo *core, const struct unit *unit, uint64_t units, uint32_t flags,
                          uint64_t ready) {
     const bool branch = flags & core->limited & U_BRANCH_ENTRY; /* one more resolves */
     const uint64_t end = core->left + AHEAD_CYCLES;
@@ -61,7 +62,7 @@ STAGE uint64_t take_slot(struct ooo *core, const struct unit *unit, uint32_t fla
         struct issue_slots *slots = slots_at(core, cycle);
         if (__builtin_expect(cycle >= end, 0))
             return take_slots(core, unit, branch, cycle);
-        const uint64_t free_units = unit->units & ~slots->taken;
+        const uint64_t free_units = units & ~slots->taken;
         if (slots->queue[unit->queue] >= unit->queue_issues || !free_units)
             continue;
         slots->queue[unit->queue]++;
@@ -71,6 +72,14 @@ STAGE uint64_t take_slot(struct ooo *core, const struct unit *unit, uint32_t fla
             core->branch_slots[cycle % SLOT_CYCLES]++;
         return cycle;
     }
+}
+
+/* Likewise, to the unit that it was given at dispatch, if it was. */
+STAGE uint64_t take_own_slot(struct ooo *core, const struct unit *unit, uint32_t flags,
+                             uint64_t ready) {
+    if (__builtin_expect(!unit->entries, 1))
+        return take_slot(core, unit, unit->units, flags, ready);
+    return *core->schedulers.leaves = take_slot(core, unit, core->schedulers.unit, flags, ready);
 }
 
 /* A µop that has left its queue goes to a unit again: the first cycle from this one on with a free

@@ -35,6 +35,7 @@ struct unit {
     uint8_t queue;
     uint8_t operation;     /* enum operation */
     uint16_t queue_issues; /* µops that the queue may issue in a cycle */
+    uint16_t entries;      /* of each unit's own scheduler; 0: all units have one */
     uint64_t units;        /* that can execute it, by number: the first free one does */
     uint64_t place, full;  /* of `occupancy`: a place of the queue, and set when it is full; of a
                               store whose data have units also those for the data */

@@ -62,7 +62,7 @@ bool predicts_forward(struct ooo *core, uint32_t insn, uint32_t stores_back) {
 /* ---- the data of stores ---- */
 
 uint64_t take_data_unit(struct ooo *core, uint64_t ready) {
-    return take_slot(core, &core->data_unit, 0, ready) + 1;
+    return take_slot(core, &core->data_unit, core->data_unit.units, 0, ready) + 1;
 }
 
 /* ---- stores leave the queue ---- */

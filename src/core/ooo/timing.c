@@ -126,7 +126,7 @@ STAGE void run_load(struct ooo *core, const struct standing *now, uint64_t at,
     uop->issue =
         __builtin_expect((flags & U_LONG) != 0, 0)
             ? take_long_load(core, stream, uop->ready)
-            : take_slot(core, unit_of(core, stream), flags & ~(uint32_t)U_LONG, uop->ready);
+            : take_own_slot(core, unit_of(core, stream), flags & ~(uint32_t)U_LONG, uop->ready);
     if (kept)
         kept->unit_wait = (uint32_t)(uop->issue - uop->ready);
     if (uop->issue >= core->end_of_time) /* squashed before */
@@ -166,7 +166,7 @@ STAGE void execute(struct ooo *core, struct standing *now, uint64_t at,
         return;
     }
     const struct unit *unit = unit_of(core, stream);
-    uop->issue = take_slot(core, unit, flags, uop->ready);
+    uop->issue = take_own_slot(core, unit, flags, uop->ready);
     if (life)
         life->kept.unit_wait = (uint32_t)(uop->issue - uop->ready);
     if (flags & U_STORE) {

@@ -1,0 +1,111 @@
+/* What a chain of operations takes beside others that the same units execute.
+ *
+ *     schedulers ROW SECONDS
+ *
+ * Prints the cycles of a link of the chain: of ROW 0 and more, the names of `rows`. The least of
+ * many short pieces within SECONDS; SECONDS 0: so many rounds as TURNS in the environment says,
+ * untimed. Without arguments: the names. */
+#include "cycles.h"
+
+#include <stdio.h>
+#include <x86intrin.h>
+
+enum { ROUND = 20, PIECE = 50, ADDITIONS = 10000 };
+
+/* `BODY` 20 times, a round; and the same as 20 turns of a loop. */
+#define ROUNDS(name, BODY)                                                                         \
+    static __attribute__((noinline)) void name(long rounds) {                                      \
+        __asm__ volatile("mov $7, %%edx\nmov %%rdx, %%rax\n.p2align 6\n1: .rept 20\n" BODY         \
+                         "\n.endr\ndec %0\njnz 1b"                                                 \
+                         : "+r"(rounds)::"rax", "rcx", "rdx", "rsi", "r8", "r9", "cc", "memory");  \
+    }
+#define LOOP(name, BODY)                                                                           \
+    static __attribute__((noinline)) void name(long rounds) {                                      \
+        long turns = rounds * ROUND;                                                               \
+        __asm__ volatile("mov $7, %%edx\nmov %%rdx, %%rax\n.p2align 6\n1:\n" BODY                  \
+                         "\ndec %0\njnz 1b"                                                        \
+                         : "+r"(turns)::"rax", "rcx", "rdx", "rsi", "r8", "r9", "cc", "memory");   \
+    }
+#define LINK        "add %%rdx, %%rax\n"
+#define TWO(what)   what what
+#define THREE(what) what what what
+#define SIX(what)   TWO(what) THREE(what) what
+#define BESIDE      "lea 5(%%rax), %%rcx\n" /* waits for the link */
+#define APART       "lea 5(%%rdx), %%rcx\n" /* waits for nothing */
+#define BEHIND      BESIDE "add $3, %%rcx\n"
+#define LONGER      BEHIND "xor %%rdx, %%rcx\n"
+#define SHIFTED     "mov %%rax, %%rcx\nshr $32, %%rcx\n"
+#define RANDOM                                                                                     \
+    "mov %%rax, %%rcx\nshl $13, %%rcx\nxor %%rcx, %%rax\nmov %%rax, %%rcx\nshr $7, %%rcx\n"        \
+    "xor %%rcx, %%rax\nmov %%rax, %%rcx\nshl $17, %%rcx\nxor %%rcx, %%rax\n"
+#define INDEX SHIFTED "imul %%rdx, %%rcx\nshr $32, %%rcx\n"
+#define PLACE                                                                                      \
+    INDEX "mov %%rcx, %%rsi\nshl $6, %%rcx\nand $63, %%esi\nadd %%rsi, %%rcx\nshl $6, %%rcx\n"
+#define LOAD "movzbl -8(%%rsp), %%ecx\nadd %%rcx, %%r8\n"
+
+ROUNDS(chain, SIX(LINK))
+ROUNDS(beside_1, SIX(LINK BESIDE))
+ROUNDS(beside_2, SIX(LINK TWO(BESIDE)))
+ROUNDS(beside_3, SIX(LINK THREE(BESIDE)))
+ROUNDS(behind_2, SIX(LINK BEHIND))
+ROUNDS(behind_3, SIX(LINK LONGER))
+ROUNDS(apart_1, SIX(LINK APART))
+ROUNDS(apart_2, SIX(LINK TWO(APART)))
+ROUNDS(apart_3, SIX(LINK THREE(APART)))
+ROUNDS(shifted_1, SIX(LINK SHIFTED))
+ROUNDS(random_numbers, RANDOM)
+ROUNDS(indices, RANDOM INDEX)
+ROUNDS(places, RANDOM PLACE)
+ROUNDS(loads, RANDOM PLACE LOAD)
+LOOP(random_loop, RANDOM)
+LOOP(index_loop, RANDOM INDEX)
+LOOP(place_loop, RANDOM PLACE)
+LOOP(load_loop, RANDOM PLACE LOAD)
+
+static const struct row {
+    const char *name;
+    void (*run)(long rounds);
+} rows[] = {{"additions in a chain", chain},
+            {"one beside each, of its result", beside_1},
+            {"two beside each", beside_2},
+            {"three beside each", beside_3},
+            {"two in a row behind each", behind_2},
+            {"three in a row behind each", behind_3},
+            {"one beside each, of nothing", apart_1},
+            {"two of nothing", apart_2},
+            {"three of nothing", apart_3},
+            {"a shift beside each, of its result", shifted_1},
+            {"random numbers (three shifts, three xors)", random_numbers},
+            {"and an index of each", indices},
+            {"and a place of each", places},
+            {"and a load and its sum", loads},
+            {"random numbers, one a turn of a loop", random_loop},
+            {"and an index of each", index_loop},
+            {"and a place of each", place_loop},
+            {"and a load and its sum", load_loop}};
+enum { ROWS = sizeof rows / sizeof *rows, LINKS = 6 /* of each body */ };
+
+int main(int words, char **word) {
+    for (int i = 0; words == 1 && i < ROWS; i++)
+        printf("%s\n", rows[i].name);
+    if (words != 3 || atoi(word[1]) >= ROWS)
+        return words != 1;
+    const struct row *row = &rows[atoi(word[1])];
+    const double seconds = atof(word[2]);
+    if (seconds == 0) {
+        for (long turns = atol(getenv("TURNS")); turns > 0; turns--)
+            row->run(PIECE);
+        return 0;
+    }
+    unsigned long unit = ~0ul, least = ~0ul;
+    for (const double end = now() + seconds; now() < end;) {
+        const unsigned long begin = __rdtsc();
+        additions(ADDITIONS);
+        const unsigned long middle = __rdtsc();
+        row->run(PIECE);
+        const unsigned long last = __rdtsc();
+        unit = middle - begin < unit ? middle - begin : unit;
+        least = last - middle < least ? last - middle : least;
+    }
+    printf("%f\n", (double)least / (PIECE * ROUND * LINKS) / ((double)unit / ADDITIONS));
+}

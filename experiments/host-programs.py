@@ -26,7 +26,7 @@ from lib import host, page, programs, run, slices, svg
 
 KEPT = os.path.join(run.KEPT, "host-programs")
 RUNS, REGIONS, PROCEDURES = 24, 50, 40
-DIVIDED, PARTS = 40, 2  # runs that are divided; between parts of them the last cache is looked at
+DIVIDED, PARTS = 40, 4  # runs that are divided; between parts of them the last cache is looked at
 ROUNDS, PER_ROUND = 3, 3  # of native runs alone, before all that is simulated
 SOURCE = os.path.join(run.ROOT, "experiments", "lib", "estimates.cpp")
 LUA = """local primes, sieve = 0, {}
@@ -270,14 +270,14 @@ def share_of_user(runs):
 
 def measured_run(data, runs):
     """What the prediction is compared with. On a processor that others disturb, where runs were divided:
-    the divided run, of which as much is the user's as of others, or, if this one was not, the least. Of a
-    command that has others do its work, only itself was divided. Elsewhere: the median."""
+    the divided run, or, if this one was not, the least. Of a command that has others do its work, only
+    itself was divided. Elsewhere: the median."""
     middle, divided = median_run(runs), data.get("divided")
     if "divided" not in data:
         return middle
+    if divided and divided["whole"][0] > 0.5 * middle["cycles"]:
+        return middle | {"cycles": divided["cycles"], "divided": True}
     share = share_of_user(runs)
-    if divided and share * divided["whole"][0] > 0.5 * middle["cycles"]:
-        return middle | {"cycles": divided["cycles"] * share, "divided": True}
     least = min((one["user_seconds"] + one["system_seconds"]) * one["clock_ghz"] for one in runs)
     return middle | {"cycles": 1e9 * least * share}
 
@@ -415,7 +415,7 @@ def by_slices(divided, count):
     if not divided:
         return ""
     return (f"{len(divided)} of the {count} programs are measured by slices: each run is divided by what it executes, "
-            f"and the least time that each slice took in {DIVIDED} runs counts (lib/slices.py). The other {count - len(divided)} "
+            f"and the least time outside the kernel that each slice took in {DIVIDED} runs counts (lib/slices.py). The other {count - len(divided)} "
             "have no branch that divides them, or have other programs do their work: of these the least of all runs counts.\n\n")
 
 

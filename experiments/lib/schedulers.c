@@ -41,7 +41,12 @@ enum { ROUND = 20, PIECE = 50, ADDITIONS = 10000 };
 #define INDEX SHIFTED "imul %%rdx, %%rcx\nshr $32, %%rcx\n"
 #define PLACE                                                                                      \
     INDEX "mov %%rcx, %%rsi\nshl $6, %%rcx\nand $63, %%esi\nadd %%rsi, %%rcx\nshl $6, %%rcx\n"
-#define LOAD "movzbl -8(%%rsp), %%ecx\nadd %%rcx, %%r8\n"
+#define LOAD       "movzbl -8(%%rsp), %%ecx\nadd %%rcx, %%r8\n"
+#define ADD(r)     "add %%rdx, %%" r "\n"
+#define XOR(r)     "xor %%rdx, %%" r "\n"
+#define ROTATE(r)  "ror $24, %%" r "\n"
+#define MIX(r)     ADD(r) XOR(r) ROTATE(r)
+#define EACH(what) what("rax") what("rcx") what("r8") what("r9")
 
 ROUNDS(chain, SIX(LINK))
 ROUNDS(beside_1, SIX(LINK BESIDE))
@@ -57,6 +62,13 @@ ROUNDS(random_numbers, RANDOM)
 ROUNDS(indices, RANDOM INDEX)
 ROUNDS(places, RANDOM PLACE)
 ROUNDS(loads, RANDOM PLACE LOAD)
+ROUNDS(mix_1, TWO(MIX("rax")))
+ROUNDS(mix_2, TWO(MIX("rax") MIX("rcx")))
+ROUNDS(mix_3, TWO(MIX("rax") MIX("rcx") MIX("r8")))
+ROUNDS(mix_4, TWO(EACH(MIX)))
+ROUNDS(by_turns_4, TWO(EACH(ADD) EACH(XOR) EACH(ROTATE)))
+ROUNDS(additions_3, SIX(ADD("rax") ADD("rcx") ADD("r8")))
+ROUNDS(additions_4, SIX(EACH(ADD)))
 LOOP(random_loop, RANDOM)
 LOOP(index_loop, RANDOM INDEX)
 LOOP(place_loop, RANDOM PLACE)
@@ -79,6 +91,13 @@ static const struct row {
             {"and an index of each", indices},
             {"and a place of each", places},
             {"and a load and its sum", loads},
+            {"add, xor and rotate: one chain", mix_1},
+            {"two such chains", mix_2},
+            {"three", mix_3},
+            {"four", mix_4},
+            {"four, additions first, then the others", by_turns_4},
+            {"three chains of additions", additions_3},
+            {"four", additions_4},
             {"random numbers, one a turn of a loop", random_loop},
             {"and an index of each", index_loop},
             {"and a place of each", place_loop},

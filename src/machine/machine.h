@@ -249,8 +249,10 @@ struct machine_core {
                         more, which brings it up to date */
     bool vdso; /* what the kernel's vDSO serves (OP_CLOCK) is an operation of its class; else a
                   system call as any */
-    bool group_issue;    /* in order: a packet issues wholly before the next one */
-    char store_data[64]; /* "fp0+fp1": units that take the data of a store; "": it needs none */
+    bool group_issue;     /* in order: a packet issues wholly before the next one */
+    char store_data[64];  /* "fp0+fp1": units that take the data of a store; "": it needs none */
+    char given_first[64]; /* "alu0+alu3": units that µops are given before others, of queues with
+                             unit_entries; "": those that the fewest kinds could use */
 };
 
 /* [chip]: out-of-order cores that share a last level (memory/shared.h), or cores in order of
@@ -304,7 +306,7 @@ struct machine {
     uint32_t page_size; /* bytes */
     struct machine_dram dram;
     struct machine_chip chip;
-    struct machine_ports store_data; /* core.store_data */
+    struct machine_ports store_data, given_first; /* core.store_data, core.given_first */
     char forms_file[160]; /* "": none. With a '/' its path, else a name in the directories
                              that machines are looked for in */
     uint32_t form_count, form_ports_count;

@@ -126,16 +126,24 @@ static bool settle_shared(struct machine *machine, struct machine_pool *pool, st
     return true;
 }
 
+/* Of a key of the core. */
+static bool settle_named(const struct machine *machine, const char *text,
+                         struct machine_ports *ports, const char *key, struct error *error) {
+    memset(ports, 0, sizeof *ports);
+    return !text[0] || ports_parse(machine, text, ports, error) ||
+           error_prefix(error, "[core] %s", key);
+}
+
 bool ports_settle(struct machine *machine, struct error *error) {
     for (uint32_t i = 0; i < machine->pool_count; i++)
         memset(&machine->pools[i].shared, 0, sizeof machine->pools[i].shared);
     for (uint32_t i = 0; i < machine->pool_count; i++)
         if (machine->pools[i].shares[0] && !settle_shared(machine, &machine->pools[i], error))
             return false;
-    memset(&machine->store_data, 0, sizeof machine->store_data);
-    return !machine->core.store_data[0] ||
-           ports_parse(machine, machine->core.store_data, &machine->store_data, error) ||
-           error_prefix(error, "[core] store_data");
+    return settle_named(machine, machine->core.store_data, &machine->store_data, "store_data",
+                        error) &&
+           settle_named(machine, machine->core.given_first, &machine->given_first, "given_first",
+                        error);
 }
 
 bool ports_move(const struct machine *from, const struct machine *machine,

@@ -97,6 +97,24 @@ static void each_cycle_gives_units_anew(void **state) {
     dispatches("MMMIIIII", 24, (const uint32_t[]){5, 6, 7, 5, 6, 8, 7, 9});
 }
 
+/* An addition is given alu0, which nothing else could use, and the multiplication behind it issues
+ * beside it; with alu1 given first it has that, and the multiplication waits. */
+static void units_given_first(void **state) {
+    (void)state;
+    for (uint16_t first = 0; first < 2; first++) {
+        struct machine machine = sharing_machine();
+        struct program_fixture *program = program_fixture_new();
+        machine.queues[0].unit_entries = 24;
+        machine.given_first.units[0] = (uint16_t)(first << 1);
+        execute(program, operation(program, OP_INT_ALU, 1, 0));
+        execute(program, operation(program, OP_INT_MUL, 2, 0));
+        simulate(program, &machine, 0);
+        assert_int_equal(program->lives[0].issue, 5);
+        assert_int_equal(program->lives[1].issue, first ? 6 : 5);
+        program_fixture_free(program);
+    }
+}
+
 /* M alu1, D alu0, D alu0, D alu1; they issue in 5, 8, 9 and 8. The fourth D, in the next cycle, is
  * given alu0 again. With two entries its scheduler is full until 8, and what dispatches behind it
  * waits, too, though alu1 has an entry since 5: an addition that reads nothing issues in 9. */
@@ -209,6 +227,7 @@ int main(void) {
         cmocka_unit_test(unlimited_units_are_not_shared),
         cmocka_unit_test(a_bound_uop_waits_for_its_own_unit),
         cmocka_unit_test(each_cycle_gives_units_anew),
+        cmocka_unit_test(units_given_first),
         cmocka_unit_test(a_full_scheduler_holds_dispatch),
         cmocka_unit_test(data_take_units),
         cmocka_unit_test(forwarding_needs_both_halves),

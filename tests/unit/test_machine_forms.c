@@ -209,6 +209,7 @@ static void pools_share_units(void **state) {
         {"base = zen4\n[pool.mul]\nshares = alu1\n[pool.div]\nshares = mul0\n",
          "[pool.div] shares: mul0: no such pool or unit"},
         {"base = zen4\n[core]\nstore_data = x\n", "[core] store_data: x: no such pool or unit"},
+        {"base = zen4\n[core]\ngiven_first = x\n", "[core] given_first: x: no such pool or unit"},
         {"base = alpha21164\n[pool.imul]\nshares = either0\n",
          "in order, a pool has units of its own"},
         {"base = zen4\n[core]\nstore_data = alu\n[queue.int]\nentries = 1\n",

@@ -86,17 +86,20 @@ static uint32_t demand(const struct machine *machine, uint32_t pool, uint32_t un
     return kinds;
 }
 
-/* Those that the fewest kinds of µops could use come first. */
+/* Those that are given first, and of these and of the others those that the fewest kinds of µops
+ * could use. */
 static void number_units(struct ooo *core, const struct machine *machine) {
     enum { MOST_KINDS = MACHINE_MAX_POOLS + MACHINE_MAX_FORM_PORTS + 1 };
     uint8_t number = 0;
-    for (uint32_t kinds = 0; kinds <= MOST_KINDS; kinds++)
+    for (uint32_t rank = 0; rank <= 2 * MOST_KINDS + 1; rank++)
         for (uint32_t pool = 0; pool < machine->pool_count; pool++) {
             if (machine->pools[pool].shares[0])
                 continue;
-            for (uint32_t unit = 0; unit < machine->pools[pool].units; unit++)
-                if (demand(machine, pool, unit) == kinds)
+            for (uint32_t unit = 0; unit < machine->pools[pool].units; unit++) {
+                const bool first = has_unit(&machine->given_first, pool, unit);
+                if (demand(machine, pool, unit) + (first ? 0 : MOST_KINDS + 1) == rank)
                     core->unit_number[pool][unit] = number++;
+            }
         }
     assert(number <= MACHINE_MAX_UNITS);
 }

@@ -65,9 +65,15 @@ bool design_hash_file(XXH3_state_t *state, const char *path, struct error *error
     FILE *file = fopen(path, "re");
     if (!file)
         return error_errno(error, "%.200s", path);
-    const bool good = design_hash_descriptor(state, fileno(file), 0);
+    struct stat status;
+    const bool regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+    const bool good = regular && design_hash_descriptor(state, fileno(file), 0);
+    if (!regular)
+        error_set(error, "%.200s: must be a regular file, as it is read more than once", path);
+    else if (!good)
+        error_errno(error, "%.200s", path);
     fclose(file);
-    return good || error_errno(error, "%.200s", path);
+    return good;
 }
 
 /* ---- files ---- */

@@ -169,5 +169,13 @@ check "a picture without costs" fails_with 1 'add --cost' run sweep --svg x.svg 
 check "a value twice" fails_with 2 '64 is there twice' run sweep --set core.rob=64,64 ./work
 check "... written in two ways" fails_with 2 '32K is there twice' run sweep --set l1d.size=32K,64K,32768 ./work
 check "a command that is not there" fails_with 127 'cannot run ./nowork' run sweep ./nowork
+of_a_pipe() {
+    mkfifo piped.ctrace && exec 8<>piped.ctrace || return 1
+    fails_with 1 'piped.ctrace: must be a regular file' run sweep --set core.rob=64,128 piped.ctrace
+    local status=$?
+    exec 8>&-
+    return $status
+}
+check "a trace in a pipe cannot be read again" of_a_pipe
 check "a full disk" fails_with 1 'No space left' run sweep --csv /dev/full ./work 100
 finish

@@ -196,7 +196,7 @@ def measure(names, known):
 
 def divide(names, known):
     """Runs of each program that can be divided, as often as it takes to see each part undisturbed. The last
-    cache, too, is then as the others leave it in the best moments of these minutes."""
+    cache, too, is then as the others leave it in the best moments of these minutes: the best of each reading."""
     cost = slices.costs()
     for name in names:
         places, longest = kept(name).get("marks") or slices.marks(known[name])
@@ -206,7 +206,7 @@ def divide(names, known):
         for _ in range(PARTS if longest <= slices.LONGEST else 0):
             runs += slices.times_of(places, known[name], DIVIDED // PARTS)
             readings.append(host.retention())
-        keep(name, retention=max(readings, key=lambda one: one.get("llc.retention", 0)))
+        keep(name, retention={key: max(one.get(key, 0) for one in readings) for one in readings for key in one})
         if runs:
             keep(name, divided=slices.undisturbed(runs, cost) | {"longest": longest})
 

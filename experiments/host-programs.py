@@ -161,6 +161,10 @@ def held_out(name):
 
 # ---- measured ----
 
+def now():
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+
+
 def kept_path(name):
     return os.path.join(KEPT, name.replace(" ", "-") + ".json")
 
@@ -191,7 +195,7 @@ def measure(names, known):
     chase = {size: min(chase[size] for chase in chases) for size in chases[0]}
     for name in names:
         keep(name, native=runs[name], chase=chase, kernel=kernel, processor=host.processor(),
-             date=time.strftime("%Y-%m-%d %H:%M", time.gmtime()), load=os.getloadavg()[1])
+             date=now(), load=os.getloadavg()[1])
 
 
 def divide(names, known):
@@ -203,12 +207,12 @@ def divide(names, known):
         keep(name, marks=[places, longest], divided=None)
         print(f"{name}: {1e3 * longest:.2f} ms in a slice", file=sys.stderr, flush=True)
         runs, readings = [], [host.retention()]
-        for _ in range(PARTS if longest <= slices.LONGEST else 0):
-            runs += slices.times_of(places, known[name], DIVIDED // PARTS)
+        for _ in range(PARTS):
+            runs += slices.times_of(places, known[name], DIVIDED // PARTS) if longest <= slices.LONGEST else []
             readings.append(host.retention())
         keep(name, retention={key: max(one.get(key, 0) for one in readings) for one in readings for key in one})
         if runs:
-            keep(name, divided=slices.undisturbed(runs, cost) | {"longest": longest})
+            keep(name, divided=slices.undisturbed(runs, cost) | {"longest": longest, "date": now()})
 
 
 def settings_of(machine, name):
@@ -414,7 +418,8 @@ def worst(results):
 def by_slices(divided, count):
     if not divided:
         return ""
-    return (f"{len(divided)} of the {count} programs are measured by slices: each run is divided by what it executes, "
+    dates = sorted(result["divided"]["date"] for result in divided)
+    return (f"{len(divided)} of the {count} programs are measured by slices, from {dates[0]} to {dates[-1]}: each run is divided by what it executes, "
             f"and the least time outside the kernel that each slice took in {DIVIDED} runs counts (lib/slices.py). The other {count - len(divided)} "
             "have no branch that divides them, or have other programs do their work: of these the least of all runs counts.\n\n")
 

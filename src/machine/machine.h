@@ -345,7 +345,7 @@ static inline uint32_t machine_walk_cycles(const struct machine *machine) {
 }
 
 /* Whether µops of other pools compete for its units, or data of stores for them or its queue, or
- * its µops are bound to one. */
+ * its µops are given theirs at dispatch. */
 bool machine_pool_is_shared(const struct machine *machine, uint32_t pool);
 
 /* What its table says of a form; NULL: nothing. */

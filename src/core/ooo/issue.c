@@ -114,7 +114,7 @@ void clear_slots(struct ooo *core, uint64_t cycle) {
         }
         core->slot_bits[word] = 0;
     }
-    memset(&core->schedulers, 0, sizeof core->schedulers);
+    schedulers_clear(&core->schedulers);
     core->left = core->swept = later(core->left, cycle);
     core->occupancy = core->no_occupancy;
     core->branches = core->far_count = 0;

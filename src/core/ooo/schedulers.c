@@ -52,3 +52,8 @@ uint64_t schedulers_give(struct schedulers *schedulers, uint64_t units, uint32_t
     schedulers->leaves = entry;
     return cycle;
 }
+
+void schedulers_clear(struct schedulers *schedulers) {
+    if (schedulers->leaves)
+        memset(schedulers, 0, sizeof *schedulers);
+}

@@ -15,10 +15,10 @@ struct scheduler {
     uint32_t next;                 /* entry that is looked at first */
 };
 struct schedulers {
-    uint64_t given[MOST_GIVEN];           /* units that were given so many µops, or one more ... */
-    uint64_t given_in;                    /* ... in this cycle */
-    uint64_t unit;                        /* the µop's that dispatches */
-    uint64_t *leaves;                     /* its entry */
+    uint64_t given[MOST_GIVEN]; /* units that were given so many µops, or one more ... */
+    uint64_t given_in;          /* ... in this cycle */
+    uint64_t unit;              /* the µop's that dispatches */
+    uint64_t *leaves;           /* its entry; NULL: nothing was given since the clearing */
     struct scheduler of[MOST_SCHEDULERS]; /* by unit */
 };
 
@@ -26,3 +26,6 @@ struct schedulers {
  * entries; `unit` and `leaves` are its own then. */
 uint64_t schedulers_give(struct schedulers *schedulers, uint64_t units, uint32_t entries,
                          uint64_t cycle);
+
+/* All are empty, and no cycle has begun. */
+void schedulers_clear(struct schedulers *schedulers);

@@ -8,14 +8,10 @@ MACHINE: that of this host's processor or the nearest to it, if none is named. M
 least of many short pieces within half a second; simulated by the difference of one round and three.
 Takes eight minutes."""
 import argparse
-import json
-import os
 import subprocess
-import time
 
-from lib import host, page, run
+from lib import host, loops, page
 
-PROGRAM = os.path.join(run.KEPT, "line-runs")
 RUNS = 1, 2, 4, 6, 8, 9, 12, 16, 24, 48
 STRIDES = 64, 128, 192, 320
 LINES = 4096, 12000  # 256 KB and 750 KB of lines
@@ -35,17 +31,10 @@ def measured(kind, lines, stride, third, instructions):
     return float(said)
 
 
-def cycles(machine, command, rounds):
-    done = subprocess.run([run.CULPRIT, "sim", "--machine", machine, "--json", "--", *command], check=True,
-                          env=run.ENVIRONMENT | {"TURNS": str(rounds)}, capture_output=True, text=True)
-    return json.loads(done.stdout)["cycles"]
-
-
 def simulated(machine, kind, lines, stride, third, instructions):
     command = words(kind, lines, stride, third, instructions, 0)
-    first, last = (cycles(machine, command, rounds) for rounds in ROUNDS)
     loads = lines // third * third if kind == "chain" else lines
-    return (last - first) / (ROUNDS[1] - ROUNDS[0]) / loads * (third if kind == "chain" else 1)
+    return loops.per_turn(machine, command, ROUNDS) / loads * (third if kind == "chain" else 1)
 
 
 def chains(machine):
@@ -70,10 +59,9 @@ def streams(machine):
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 arguments.add_argument("--machine", default=host.default_machine())
 machine = arguments.parse_args().machine
-os.makedirs(run.KEPT, exist_ok=True)
-subprocess.run(["gcc", "-O2", "-o", PROGRAM, os.path.join(run.ROOT, "experiments/lib/line_runs.c")], check=True)
+PROGRAM = loops.build("line_runs")
 page.write_part("line-runs", "experiments/line-runs.py", machine, (
-    f"{host.processor()}, {time.strftime('%Y-%m-%d', time.gmtime())}, beside a load of {os.getloadavg()[0]:.1f}.\n\n"
+    loops.where() +
     "Cycles of a run of so many loads, each of which waits for the one before: so many lines in all, so many bytes "
     "from one to the next, by one instruction or by 64 in turn.\n\n" +
     page.table(["lines", "stride", "instructions", "", *map(str, RUNS)], list(chains(machine))) +

@@ -10,14 +10,10 @@ MACHINE: that of this host's processor or the nearest to it, if none is named. M
 time through the arrays and two, those of memory with a last cache of 2 MB so that 6 MB
 are from memory. Takes three minutes."""
 import argparse
-import json
-import os
 import subprocess
-import time
 
-from lib import host, page, run
+from lib import host, loops, page
 
-PROGRAM = os.path.join(run.KEPT, "memory-streams")
 ARRAYS = {"chain": 1, "read": 1, "write": 1, "modify": 1, "copy": 2, "sum2": 2, "sum4": 4, "triad": 3}
 MEMORY, LAST_CACHE = 128_000_000, 3_000_000
 SIMULATED_MEMORY, SIMULATED_CACHE = 6 << 20, "2M"
@@ -40,23 +36,12 @@ def measured(kind, size, step, words, pages, seconds=1):
     return float(said)
 
 
-def cycles(machine, words, rounds, settings):
-    line = [run.CULPRIT, "sim", "--machine", machine, "--json"]
-    for setting in settings:
-        line += ["--set", setting]
-    done = subprocess.run([*line, "--", *words], check=True, env=run.ENVIRONMENT | {"TURNS": str(rounds)},
-                          capture_output=True, text=True)
-    return json.loads(done.stdout)["cycles"]
-
-
 def simulated(machine, kind, size, step, words, pages, settings=()):
     arrays = ARRAYS[kind]
     settings = [*settings, *(["tlb.page_size=2M"] if pages[0] == "2" else [])]
     piece = PIECE * step * LINE // arrays // PAGE * PAGE
     lines = -(-(size // arrays) // piece) * piece // (step * LINE) * arrays
-    first, second = (cycles(machine, command(kind, size, step, words, pages, 0), rounds, settings)
-                     for rounds in (1, 2))
-    return (second - first) / lines
+    return loops.per_turn(machine, command(kind, size, step, words, pages, 0), (1, 2), settings) / lines
 
 
 def streams(machine):
@@ -78,14 +63,11 @@ def sizes():
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 arguments.add_argument("--machine", default=host.default_machine())
 machine = arguments.parse_args().machine
-os.makedirs(run.KEPT, exist_ok=True)
-for name in "memory-streams", "kept-lines":
-    source = os.path.join(run.ROOT, f"experiments/lib/{name.replace('-', '_')}.c")
-    subprocess.run(["gcc", "-O2", "-o", os.path.join(run.KEPT, name), source], check=True)
-kept = subprocess.run(["taskset", "-c", "1", os.path.join(run.KEPT, "kept-lines")], check=True, capture_output=True,
+PROGRAM = loops.build("memory_streams")
+kept = subprocess.run(["taskset", "-c", "1", loops.build("kept_lines")], check=True, capture_output=True,
                       text=True).stdout
 page.write_part("memory-streams", "experiments/memory-streams.py", machine, (
-    f"{host.processor()}, {time.strftime('%Y-%m-%d', time.gmtime())}, beside a load of {os.getloadavg()[0]:.1f}.\n\n"
+    loops.where() +
     "Cycles of a line, of all arrays: from memory and from the last cache, so many instructions for each line of an "
     "array. Pages follow each other, or are gone through in random order.\n\n" +
     page.table(["stream", "step", "instructions", "pages", "memory, measured", f"`{machine}`",

@@ -9,14 +9,10 @@ MACHINE: that of this host's processor or the nearest to it, if none is named. M
 many short pieces within half a second; simulated by the difference of one round and three. Takes two
 minutes."""
 import argparse
-import json
-import os
 import subprocess
-import time
 
-from lib import host, page, run
+from lib import host, loops, page
 
-PROGRAM = os.path.join(run.KEPT, "schedulers")
 ROUNDS, ROUND_LINKS = (1, 3), 50 * 20 * 6  # lib/schedulers.c
 ENTRIES = 24
 SECONDS, TRIES = 0.5, 3  # the quarter in which nothing else runs here may be short
@@ -27,16 +23,9 @@ def measured(row):
             for _ in range(TRIES)]
 
 
-def cycles(machine, entries, row, rounds):
-    said = subprocess.run([run.CULPRIT, "sim", "--machine", machine, "--set", f"queue.int.unit_entries={entries}", "--json", "--",
-                           PROGRAM, str(row), "0"], check=True, capture_output=True, text=True,
-                          env=run.ENVIRONMENT | {"TURNS": str(rounds)})
-    return json.loads(said.stdout)["cycles"]
-
-
 def simulated(machine, entries, row):
-    first, last = (cycles(machine, entries, row, rounds) for rounds in ROUNDS)
-    return (last - first) / (ROUNDS[1] - ROUNDS[0]) / ROUND_LINKS
+    settings = [f"queue.int.unit_entries={entries}"]
+    return loops.per_turn(machine, [PROGRAM, str(row), "0"], ROUNDS, settings) / ROUND_LINKS
 
 
 def rows(machine):
@@ -49,9 +38,8 @@ def rows(machine):
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 arguments.add_argument("--machine", default=host.default_machine())
 machine = arguments.parse_args().machine
-os.makedirs(run.KEPT, exist_ok=True)
-subprocess.run(["gcc", "-O2", "-o", PROGRAM, os.path.join(run.ROOT, "experiments/lib/schedulers.c")], check=True)
+PROGRAM = loops.build("schedulers")
 page.write_part("schedulers", "experiments/schedulers.py", machine, (
-    f"{host.processor()}, {time.strftime('%Y-%m-%d', time.gmtime())}, beside a load of {os.getloadavg()[0]:.1f}.\n\n"
+    loops.where() +
     f"Cycles of a link of the chain, of which a random number has six; the least of pieces in {TRIES} tries of half a second each:\n\n" +
     page.table(["operations", "measured", f"`{machine}`, one scheduler", "one for each unit"], list(rows(machine)))))

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <x86intrin.h>
 
 static inline double now(void) {
     struct timespec time;
@@ -33,4 +34,20 @@ static inline char *pages(size_t size, int advice) {
     madvise(memory, size, advice);
     memset(memory, 1, size);
     return memory;
+}
+
+/* Cycles of piece(length): the least of those within so many seconds, and of additions. */
+static inline double least_cycles(double seconds, void (*piece)(long length), long length) {
+    const long count = 10000;
+    unsigned long unit = ~0ul, least = ~0ul;
+    for (const double end = now() + seconds; now() < end;) {
+        const unsigned long begin = __rdtsc();
+        additions(count);
+        const unsigned long middle = __rdtsc();
+        piece(length);
+        const unsigned long last = __rdtsc();
+        unit = middle - begin < unit ? middle - begin : unit;
+        least = last - middle < least ? last - middle : least;
+    }
+    return (double)least / ((double)unit / (double)count);
 }

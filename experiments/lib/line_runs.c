@@ -11,9 +11,8 @@
 #include "cycles.h"
 
 #include <stdio.h>
-#include <x86intrin.h>
 
-enum { PIECE = 8192, MANY = 64, GAP = 4, ADDITIONS = 10000 };
+enum { PIECE = 8192, MANY = 64, GAP = 4 };
 static char *place, **table;
 static long position, count;
 
@@ -91,17 +90,6 @@ int main(int words, char **word) {
         return 0;
     }
     const long piece = round < PIECE ? round : PIECE;
-    unsigned long unit = ~0ul, least = ~0ul;
     loads(2 * round);
-    for (const double end = now() + seconds; now() < end;) {
-        const unsigned long begin = __rdtsc();
-        additions(ADDITIONS);
-        const unsigned long middle = __rdtsc();
-        loads(piece);
-        const unsigned long last = __rdtsc();
-        unit = middle - begin < unit ? middle - begin : unit;
-        least = last - middle < least ? last - middle : least;
-    }
-    printf("%f\n",
-           (double)least / (double)piece * (double)(chain ? run : 1) / ((double)unit / ADDITIONS));
+    printf("%f\n", least_cycles(seconds, loads, piece) / (double)piece * (double)(chain ? run : 1));
 }

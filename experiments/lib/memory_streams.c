@@ -13,7 +13,6 @@
 #include "cycles.h"
 
 #include <stdio.h>
-#include <x86intrin.h>
 
 enum { LINE = 64, PAGE = 4096, PIECE = 4096, ADDITIONS = 4000, MOST = 4, APART = 5 * 4096 };
 

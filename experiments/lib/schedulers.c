@@ -8,9 +8,8 @@
 #include "cycles.h"
 
 #include <stdio.h>
-#include <x86intrin.h>
 
-enum { ROUND = 20, PIECE = 50, ADDITIONS = 10000 };
+enum { ROUND = 20, PIECE = 50 };
 
 /* `BODY` 20 times, a round; and the same as 20 turns of a loop. */
 #define ROUNDS(name, BODY)                                                                         \
@@ -116,15 +115,5 @@ int main(int words, char **word) {
             row->run(PIECE);
         return 0;
     }
-    unsigned long unit = ~0ul, least = ~0ul;
-    for (const double end = now() + seconds; now() < end;) {
-        const unsigned long begin = __rdtsc();
-        additions(ADDITIONS);
-        const unsigned long middle = __rdtsc();
-        row->run(PIECE);
-        const unsigned long last = __rdtsc();
-        unit = middle - begin < unit ? middle - begin : unit;
-        least = last - middle < least ? last - middle : least;
-    }
-    printf("%f\n", (double)least / (PIECE * ROUND * LINKS) / ((double)unit / ADDITIONS));
+    printf("%f\n", least_cycles(seconds, row->run, PIECE) / (PIECE * ROUND * LINKS));
 }

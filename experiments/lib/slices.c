@@ -31,7 +31,7 @@
 
 enum { PROBES = 16, RING_PAGES = 256, PAGE = 4096, PIPE = 1 << 20 };
 
-/* What goes into the kernel, and what comes back. */
+/* Ways into the kernel, and back. */
 enum edge { CALL, FAULT, SWITCH, EDGES };
 
 /* The times of a run. */
@@ -40,9 +40,9 @@ struct times {
     size_t count, capacity;
     size_t calls, faults;
     uint64_t begin, kernel; /* when it began; nanoseconds in the kernel since */
-    enum edge in;           /* how it went there; EDGES: it is outside */
+    enum edge in;           /* by which it is there; EDGES: it is outside */
     uint64_t since;
-    uint64_t go[EDGES], come[EDGES]; /* the kernel's names of these events, but for SWITCH */
+    uint64_t enters[EDGES], leaves[EDGES]; /* the kernel's names of these events, but for SWITCH */
     bool lost;
 };
 
@@ -81,7 +81,6 @@ static uint64_t name_of(int event) {
 static int open_tracepoint(const char *name, pid_t process) {
     char path[200];
     unsigned long id;
-    mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL); /* it may be there */
     snprintf(path, sizeof path, "/sys/kernel/tracing/events/%s/id", name);
     FILE *file = fopen(path, "r");
     if (!file || fscanf(file, "%lu", &id) != 1)
@@ -118,15 +117,15 @@ static void add_time(struct times *times, uint64_t time) {
     times->items[times->count++] = time;
 }
 
-static void go(struct times *times, enum edge edge, uint64_t time) {
+static void enter(struct times *times, enum edge edge, uint64_t time) {
     times->calls += edge == CALL;
     times->faults += edge == FAULT;
     times->in = edge;
     times->since = time;
 }
 
-/* What comes back by a way by which it did not go belongs to a way that is not over. */
-static void come(struct times *times, enum edge edge, uint64_t time) {
+/* By a way by which it did not enter, it leaves within one that is not over. */
+static void leave(struct times *times, enum edge edge, uint64_t time) {
     if (!times->begin)
         times->begin = time;
     if (times->in != edge)
@@ -137,12 +136,12 @@ static void come(struct times *times, enum edge edge, uint64_t time) {
 
 static void take_sample(struct times *times, uint64_t event, uint64_t time) {
     for (enum edge edge = 0; edge < SWITCH; edge++) {
-        if (event == times->come[edge]) {
-            come(times, edge, time);
+        if (event == times->leaves[edge]) {
+            leave(times, edge, time);
             return;
         }
-        if (event == times->go[edge]) {
-            go(times, edge, time);
+        if (event == times->enters[edge]) {
+            enter(times, edge, time);
             return;
         }
     }
@@ -160,9 +159,9 @@ static void read_records(struct ring *ring, struct times *times) {
         if (type == PERF_RECORD_SAMPLE)
             take_sample(times, word_at(ring, tail + 8), word_at(ring, tail + 16));
         else if (type == PERF_RECORD_SWITCH && !(misc & PERF_RECORD_MISC_SWITCH_OUT))
-            come(times, SWITCH, word_at(ring, tail + 8));
+            leave(times, SWITCH, word_at(ring, tail + 8));
         else if (type == PERF_RECORD_SWITCH && times->in == EDGES)
-            go(times, SWITCH, word_at(ring, tail + 8));
+            enter(times, SWITCH, word_at(ring, tail + 8));
         times->lost |= type == PERF_RECORD_LOST;
         tail += header >> 48;
     }
@@ -232,8 +231,8 @@ static size_t open_all(char **places, size_t probes, pid_t process, int *events,
                                             .config = PERF_COUNT_SW_PAGE_FAULTS_MIN},
                    process)};
     for (enum edge edge = 0; edge < SWITCH; edge++) {
-        times->go[edge] = name_of(events[count++] = edges[2 * edge]);
-        times->come[edge] = name_of(events[count++] = edges[2 * edge + 1]);
+        times->enters[edge] = name_of(events[count++] = edges[2 * edge]);
+        times->leaves[edge] = name_of(events[count++] = edges[2 * edge + 1]);
     }
     return count;
 }
@@ -298,6 +297,7 @@ int main(int count, char **words) {
         fprintf(stderr, "slices RUNS [FILE OFFSET]... -- COMMAND...\n");
         return 2;
     }
+    mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL); /* it may be there */
     double before = frequency();
     for (int i = atoi(words[1]); i > 0; i--) {
         struct times times = {.in = EDGES};

@@ -162,9 +162,6 @@ struct ooo {
     uint64_t first_squashed_store; /* and the number of its first store */
 
     /* issue; cycles up to `left` are over, and those up to `swept` cleared */
-    uint64_t
-        given[MOST_GIVEN]; /* units that were given so many µops at dispatch, or one more ... */
-    uint64_t given_in;     /* ... in this cycle */
     struct schedulers schedulers; /* of units that are given at dispatch */
     struct issue_slots slots[SLOT_CYCLES];
     uint64_t slot_bits[SLOT_CYCLES / 64]; /* set: something issues in that cycle */

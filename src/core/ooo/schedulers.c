@@ -18,21 +18,32 @@ static uint32_t fewest(const struct schedulers *schedulers, uint64_t units) {
     return count;
 }
 
+/* A bit for each entry that is free; the cycle in which the first is, whether it has come or not.
+ */
+static uint64_t look_for_free(const struct scheduler *scheduler, uint32_t entries, uint64_t cycle,
+                              uint64_t *first) {
+    uint64_t free = 0, least = UINT64_MAX;
+    for (uint32_t i = 0; i < entries; i++) {
+        const uint64_t leaves = scheduler->leaves[i];
+        free |= (uint64_t)(leaves <= cycle) << i;
+        least = leaves < least ? leaves : least;
+    }
+    *first = least;
+    return free;
+}
+
 /* NULL: all are taken until cycle `*soonest`. */
 static uint64_t *free_entry(struct scheduler *scheduler, uint32_t entries, uint64_t cycle,
                             uint64_t *soonest) {
-    *soonest = UINT64_MAX;
     if (entries > MOST_ENTRIES)
         return &scheduler->leaves[0];
-    for (uint32_t i = 0, at = scheduler->next; i < entries; i++, at++) {
-        at = at < entries ? at : 0;
-        if (scheduler->leaves[at] <= cycle) {
-            scheduler->next = at + 1;
-            return &scheduler->leaves[at];
-        }
-        *soonest = scheduler->leaves[at] < *soonest ? scheduler->leaves[at] : *soonest;
-    }
-    return NULL;
+    if (!scheduler->free)
+        scheduler->free = look_for_free(scheduler, entries, cycle, soonest);
+    if (!scheduler->free)
+        return NULL;
+    uint64_t *entry = &scheduler->leaves[__builtin_ctzll(scheduler->free)];
+    scheduler->free &= scheduler->free - 1;
+    return entry;
 }
 
 uint64_t schedulers_give(struct schedulers *schedulers, uint64_t units, uint32_t entries,

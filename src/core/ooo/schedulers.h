@@ -12,7 +12,7 @@ enum { MOST_GIVEN = 16, MOST_ENTRIES = 64, MOST_SCHEDULERS = 64 };
 
 struct scheduler {
     uint64_t leaves[MOST_ENTRIES]; /* by entry: the cycle in which its µop issues */
-    uint32_t next;                 /* entry that is looked at first */
+    uint64_t free; /* a bit for each entry that was when last looked at, and since */
 };
 struct schedulers {
     uint64_t given[MOST_GIVEN]; /* units that were given so many µops, or one more ... */

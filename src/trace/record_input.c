@@ -15,6 +15,14 @@
 
 enum { DATA_HEAD_BYTES = 48 /* of its payload */ };
 
+static ssize_t read_more(struct record_input *input) {
+    if (!input->seeks)
+        return read(input->fd, input->ready, sizeof input->ready);
+    const ssize_t n = pread(input->fd, input->ready, sizeof input->ready, (off_t)input->place);
+    input->place += n > 0 ? (size_t)n : 0;
+    return n;
+}
+
 ssize_t record_input_bytes(struct record_input *input, uint8_t *to, size_t size,
                            struct error *error) {
     size_t done = 0;
@@ -27,7 +35,7 @@ ssize_t record_input_bytes(struct record_input *input, uint8_t *to, size_t size,
             done += n;
             continue;
         }
-        ssize_t n = read(input->fd, input->ready, sizeof input->ready);
+        ssize_t n = read_more(input);
         if (n < 0 && errno == EINTR && !input->interrupted)
             continue;
         if (n < 0 && errno != EINTR) {
@@ -51,11 +59,11 @@ static int skip_bytes(struct record_input *input, size_t size, struct error *err
     if (size == here)
         return 1;
     struct stat status;
-    if (fstat(input->fd, &status) != 0 || (input->offset <= (uint64_t)status.st_size &&
-                                           lseek(input->fd, (off_t)input->offset, SEEK_SET) < 0)) {
+    if (fstat(input->fd, &status) != 0) {
         error_errno(error, "cannot read trace %s", input->path);
         return -1;
     }
+    input->place = input->offset;
     input->ended = input->offset > (uint64_t)status.st_size;
     return !input->ended;
 }
@@ -149,10 +157,8 @@ static bool has_sets_of_threads(const struct record_input *input) {
 }
 
 void record_input_only(struct record_input *input, uint32_t thread) {
-    struct stat status;
     input->only = thread;
-    input->skips =
-        fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode) && has_sets_of_threads(input);
+    input->skips = input->seeks && has_sets_of_threads(input);
 }
 
 /* ---- beginning and end ---- */
@@ -160,13 +166,17 @@ void record_input_only(struct record_input *input, uint32_t thread) {
 bool record_input_open(struct record_input *input, const char *path, struct error *error) {
     memset(input, 0, offsetof(struct record_input, ready));
     bool standard = strcmp(path, "-") == 0;
+    struct stat status;
     input->fd = -1;
     input->path = strdup(standard ? "standard input" : path);
     if (!input->path)
         return error_set(error, "out of memory reading trace %s", path);
     input->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                          : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    return input->fd >= 0 || error_errno(error, "cannot open trace %s", input->path);
+    if (input->fd < 0)
+        return error_errno(error, "cannot open trace %s", input->path);
+    input->seeks = !standard && fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode);
+    return true;
 }
 
 void record_input_close(struct record_input *input) {

@@ -18,6 +18,9 @@ struct record_input {
     char *path;
     volatile sig_atomic_t interrupted; /* ends as at the end of the file */
 
+    bool seeks;      /* a file opened by its name: where it is read is told by `place`, so that
+                        processes that have it from this one read on by themselves */
+    uint64_t place;  /* behind `ready`, then */
     uint64_t offset; /* of the next byte of the file to hand out */
     uint64_t record; /* offset of the record being read */
     size_t at, end;  /* of `ready` */
@@ -37,7 +40,7 @@ bool record_input_open(struct record_input *input, const char *path, struct erro
 void record_input_close(struct record_input *input);
 
 /* Of the chunks of events of other threads only the heads are read from now on, where that can be:
- * in files that can be sought, in which no two threads share predictions. */
+ * in files that can be sought (`seeks`), in which no two threads share predictions. */
 void record_input_only(struct record_input *input, uint32_t thread);
 
 /* Returns how many of `size` bytes there were before the end, or -1. */

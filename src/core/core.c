@@ -51,6 +51,10 @@ void core_move(struct core *core, struct memory *memory) {
     ooo_move(core->ooo, memory);
 }
 
+void core_succeed(struct core *core, struct core *before) {
+    ooo_succeed(core->ooo, before->ooo);
+}
+
 uint64_t core_cycle(const struct core *core) {
     return ooo_cycle(core->ooo);
 }

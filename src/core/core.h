@@ -128,6 +128,9 @@ enum core_state core_run(struct core *core, uint64_t until, uint64_t others, boo
                          struct error *error);
 /* An empty core goes on with the memory of another. */
 void core_move(struct core *core, struct memory *memory);
+/* A new core with the memory of another, which is empty, goes on for it, with what its predictors
+ * have learned. That one may only be freed afterwards. */
+void core_succeed(struct core *core, struct core *before);
 /* The cycle in which its last µop dispatched, or which the next one waits for; of an empty one that
  * of its last commit. */
 uint64_t core_cycle(const struct core *core);

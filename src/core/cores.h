@@ -27,6 +27,7 @@ CORE_KIND(inorder) /* core/inorder/ */
 enum core_state ooo_run(struct ooo *core, uint64_t until, uint64_t others, bool all,
                         struct error *error);
 void ooo_move(struct ooo *core, struct memory *memory);
+void ooo_succeed(struct ooo *core, struct ooo *before);
 uint64_t ooo_cycle(const struct ooo *core);
 uint64_t ooo_earliest(const struct ooo *core);
 void ooo_wait_until(struct ooo *core, uint64_t cycle);

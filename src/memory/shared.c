@@ -100,6 +100,11 @@ struct memory *shared_memory_core(struct shared_memory *shared, uint32_t core) {
     return shared->cores[core];
 }
 
+void shared_memory_idealise(struct shared_memory *shared, uint32_t ideal) {
+    for (uint32_t core = 0; core < shared->core_count; core++)
+        memory_idealise(shared->cores[core], ideal);
+}
+
 void shared_memory_advance(struct shared_memory *shared, uint64_t cycle) {
     for (uint32_t core = 0; core < shared->core_count; core++)
         shared->cores[core]->now = cycle;

@@ -29,6 +29,9 @@ void shared_memory_free(struct shared_memory *shared);
 /* The memory of one core. It is freed with the whole. */
 struct memory *shared_memory_core(struct shared_memory *shared, uint32_t core);
 
+/* Idealises these (enum memory_ideal) from now on in place of those before. */
+void shared_memory_idealise(struct shared_memory *shared, uint32_t ideal);
+
 /* No core asks for a cycle before this one any more. */
 void shared_memory_advance(struct shared_memory *shared, uint64_t cycle);
 

@@ -87,7 +87,9 @@ static void print_rows(const struct threads_report *threads, const struct page *
         description_of(threads, what, text, sizeof text);
         table_cell(table, text);
         table_figure(table, "%s %%", text_percent(what->saved, 1).s);
-        table_cell(table, what->reckoned ? "reckoned" : "");
+        if (what->interval > 0)
+            snprintf(text, sizeof text, "± %s", text_percent(what->interval, 1).s);
+        table_cell(table, what->reckoned ? "reckoned" : what->interval > 0 ? text : "");
     }
     table_end(table);
 }
@@ -126,6 +128,8 @@ static json_t *what_if(const struct threads_report *threads, const struct thread
                                what->saved, "reckoned", what->reckoned);
     if (what->kind == WHAT_IF_LOCK)
         json_object_set_new(object, "taken_at", place ? thread_place_json(place) : json_null());
+    if (what->interval > 0)
+        json_object_set_new(object, "half_interval_95", json_real(what->interval));
     if (what->count)
         json_object_set_new(object, "count", json_integer((json_int_t)what->count));
     return object;

@@ -29,6 +29,7 @@ struct thread_what_if {
     uint32_t waiter; /* WHAT_IF_LOCK: static instruction, as in struct together_wait */
     size_t count;    /* of locks, of lines */
     double saved;    /* of the elapsed cycles, from 1 on down; below 0: it takes longer */
+    double interval; /* half of its 95 % interval, where some regions tell it; 0: it is not known */
 };
 
 enum { THREAD_WHAT_IFS = 32 };

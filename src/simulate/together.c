@@ -418,6 +418,7 @@ bool together_run(struct simulation_state *run, struct error *error) {
         lock_table_free(&chip.locks);
         polled_sleeps_free(&chip.polled);
     }
+    chip_forks_end(&chip, false);
     if (good)
         chip_sampling_finish(&chip);
     run->simulation->seconds = clock_monotonic() - run->started;

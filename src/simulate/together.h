@@ -56,6 +56,7 @@ struct thread_span {
 struct line_remedies;
 struct lock_remedies;
 struct together_plan;
+struct region_forks;
 struct work_profile;
 /* What threads hand to each other under locks (lock_messages.h), by thread. It depends on the trace
  * alone: the first simulation finds it, those after it, which may run at once, know it. */
@@ -83,7 +84,8 @@ struct together {
     /* Nothing is simulated: threads go through their instructions at one pace, and this is shown
      * them. NULL: they are simulated. */
     struct work_profile *profile;
-    const struct together_plan *plan;   /* regions stand for the run; NULL: all is simulated */
+    const struct together_plan *plan; /* regions stand for the run; NULL: all is simulated */
+    struct region_forks *forks;       /* with `plan`: of its regions (region_forks.h); NULL: none */
     struct together_messages *messages; /* of this trace; NULL: they are found anew */
 };
 /* A thread that is to wait calls the kernel, which looks at the word once more before it lets the

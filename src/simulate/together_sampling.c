@@ -52,6 +52,8 @@ static uint64_t weight_of(const struct chip_sampling *sampling,
 static bool begin_region(struct chip_run *chip, const struct planned_region *region,
                          struct error *error) {
     struct chip_sampling *sampling = chip->sampling;
+    if (!chip_forks_begin(chip, error))
+        return false;
     sampling->work_before = sampling->meter.work;
     const bool last = region->work_before + region->work >= chip->options->plan->work;
     sampling->target = last ? UINT64_MAX : sampling->meter.work + region->work;
@@ -74,7 +76,10 @@ static bool end_region(struct chip_run *chip, struct error *error) {
     const struct planned_region *region = next_region(chip);
     const double work = (double)(sampling->meter.work - sampling->work_before);
     sampling->owed += (double)region->stands_for - (double)sampling->region_weight * work;
-    return end_window(chip, error) && chip_region_sample(chip, error);
+    if (!end_window(chip, error))
+        return false;
+    chip_forks_end(chip, true);
+    return chip_region_sample(chip, error);
 }
 
 /* Work does not tell of time in which none is done. Where that is long, as when a thread sleeps, it

@@ -124,6 +124,7 @@ struct chip_sampling {
                                                 and of the program's */
     struct course_counts *counts_of_region;
     struct course_thread *courses_of_region;
+    struct simulation_options idealised; /* in a process of an idealisation (region_forks.h) */
 };
 
 struct chip_run {
@@ -358,3 +359,11 @@ bool guest_break_circle(struct chip_run *chip, struct guest *writer, uint64_t cy
 uint32_t guest_caller(const struct chip_run *chip, const struct guest *guest);
 /* Whether the event is of a lock, or barrier, that is had in simulated time. */
 bool guest_event_is_of_lock(const struct chip_run *chip, const struct guest *guest);
+
+/* ---- regions simulated again with idealisations (together_forks.c) ---- */
+
+/* A region begins; returns in each process that was forked for it, too, which goes on with cores
+ * that are idealised. */
+bool chip_forks_begin(struct chip_run *chip, struct error *error);
+/* It has ended, or the whole has, `good` or not: such a process ends here. */
+void chip_forks_end(struct chip_run *chip, bool good);

@@ -93,6 +93,7 @@ static bool simulate(void *context, uint32_t thread, size_t number, struct error
     together.remedies = variant->lines.count ? &variant->lines : NULL;
     together.locks = locks->all_open || locks->all_gone || locks->open_count ? locks : NULL;
     together.watch = (struct together_watch){.see = NULL};
+    together.forks = NULL;
     if (variant->traffic) {
         observer = line_traffic_observer(variant->traffic);
         together.watch = line_traffic_watch(variant->traffic);

@@ -3,9 +3,11 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "simulate/region_forks.h"
 #include "study/floor.h"
 #include "study/opened_trace.h"
 #include "util/command_path.h"
+#include "util/jobs.h"
 #include "util/temporary.h"
 
 /* Of a trace that is kept only in case of threads: some 3 GB. */
@@ -179,9 +181,26 @@ static bool plan_regions(struct simulated_run *run, struct error *error) {
     return true;
 }
 
+/* What ideal cores would save is told by their regions, too. */
+static bool make_forks(struct simulated_run *run, struct error *error) {
+    static const uint32_t IDEALS[] = {IDEAL_DMISS, IDEAL_BMISP, IDEAL_IMISS, IDEAL_SHALU,
+                                      IDEAL_LGALU, IDEAL_DL1,   IDEAL_BW,    IDEAL_WIN};
+    enum { EACH = 2 /* of these in a region */ };
+    uint32_t ideals[sizeof IDEALS / sizeof *IDEALS];
+    size_t count = 0;
+    if (!run->forecasts || !run->regions.plan.count)
+        return true;
+    for (size_t i = 0; i < sizeof IDEALS / sizeof *IDEALS; i++)
+        if (!(run->options.ideal & IDEALS[i]))
+            ideals[count++] = IDEALS[i];
+    run->forks = region_forks_new(ideals, count, EACH, run->regions.plan.count, jobs_processors());
+    run->together.forks = run->forks;
+    return run->forks || error_set(error, "out of memory for the regions");
+}
+
 static bool simulate(struct simulated_run *run, struct error *error) {
     const struct together_plan *plan = &run->regions.plan;
-    if (!plan_regions(run, error))
+    if (!plan_regions(run, error) || !make_forks(run, error))
         return false;
     watch_begin_within(run->watch, plan->count ? "simulating regions" : "simulating",
                        "instructions", plan->count ? plan->instructions : run->input->limit);
@@ -235,6 +254,7 @@ struct trace_exit simulated_run_exit(const struct simulated_run *run) {
 void simulated_run_free(struct simulated_run *run) {
     watch_trace(run->watch, NULL);
     simulation_free(&run->simulation);
+    region_forks_free(run->forks);
     threads_by_regions_free(&run->regions);
     trace_close(run->trace);
     code_placement_free(&run->placed);

@@ -1,5 +1,6 @@
-/* Two rounds: what is told of lines that move comes of a simulation that watches them, which is one
- * of the first round; what depends on it, and all causes at once, are the second. */
+/* Ideal cores, of a run by regions, were simulated with it. The rest in two rounds: what is told of
+ * lines that move comes of a simulation that watches them, which is one of the first round; what
+ * depends on it, and all causes at once, are the second. */
 #include "study/thread_what_if.h"
 
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "simulate/course_balance.h"
 #include "simulate/line_traffic.h"
+#include "simulate/region_forks.h"
 #include "simulate/together_variants.h"
 #include "study/sharing_lines.h"
 #include "study/study.h"
@@ -14,6 +16,7 @@
 #include "util/order.h"
 
 #define LEAST_SHARE 0.01 /* of the time: what may save less is not looked at */
+#define LEAST_ALONE 0.03 /* likewise by a run of its own, where that is long */
 enum { PLACES = 3 /* of locks */, CANDIDATES = 24 };
 
 /* A cause to be simulated. */
@@ -55,6 +58,12 @@ static double share_of(const struct simulation *simulation, uint32_t events) {
             some += cell->units;
     }
     return all ? (double)some / (double)all : 0;
+}
+
+static void tell(struct search *search, const struct thread_what_if *what) {
+    struct thread_what_ifs *result = search->result;
+    if (result->count < THREAD_WHAT_IFS)
+        result->items[result->count++] = *what;
 }
 
 /* ---- locks ---- */
@@ -124,8 +133,19 @@ static bool find_locks(struct search *search, double coherence, struct error *er
 
 /* ---- the first round ---- */
 
+/* Of a run by regions these were simulated with it. */
+static bool know_ideal(struct search *search, uint32_t bit) {
+    struct region_forks *forks = search->options->together->forks;
+    struct thread_what_if what = {
+        .kind = WHAT_IF_IDEAL, .ideal = (uint32_t)__builtin_ctz(bit), .waiter = UINT32_MAX};
+    if (!forks || !region_forks_saving(forks, bit, &what.saved, &what.interval))
+        return false;
+    tell(search, &what);
+    return true;
+}
+
 static void find_ideal(struct search *search, uint32_t bit, double promise) {
-    if (promise < LEAST_SHARE || search->options->ideal & bit)
+    if (promise < LEAST_SHARE || search->options->ideal & bit || know_ideal(search, bit))
         return;
     struct candidate *candidate = add(search, WHAT_IF_IDEAL, promise);
     candidate->variant.ideal = bit;
@@ -256,6 +276,19 @@ static bool simulate(struct search *search, struct error *error) {
     return good;
 }
 
+static void candidate_free(struct candidate *candidate) {
+    free(candidate->variant.lines.items);
+    free(candidate->variant.locks.open);
+    together_variant_free(&candidate->variant);
+}
+
+static void leave_out_small(struct search *search) {
+    while (search->count && search->candidates[search->count - 1].promise < LEAST_ALONE) {
+        candidate_free(&search->candidates[--search->count]);
+        search->result->left_out++;
+    }
+}
+
 static bool simulate_all(struct search *search, struct error *error) {
     const uint64_t each = search->simulation->executed + 1 +
                           (uint64_t)THREAD_WHAT_IF_BEGUN * search->together->thread_count;
@@ -265,6 +298,8 @@ static bool simulate_all(struct search *search, struct error *error) {
     if (!find_first_round(search, error))
         return false;
     qsort(search->candidates, search->count, sizeof *search->candidates, most_promising_first);
+    if (search->options->together->forks)
+        leave_out_small(search);
     const size_t first_round = search->count;
     /* Some are for what the first round brings to light. */
     const size_t kept = !search->traffic ? 0 : search->affordable < 8 ? 1 : 3;
@@ -280,12 +315,6 @@ static bool simulate_all(struct search *search, struct error *error) {
 }
 
 /* ---- the result ---- */
-
-static void tell(struct search *search, const struct thread_what_if *what) {
-    struct thread_what_ifs *result = search->result;
-    if (result->count < THREAD_WHAT_IFS)
-        result->items[result->count++] = *what;
-}
 
 static void reckon(struct search *search, enum thread_what_if_kind kind, double saved) {
     const double elapsed = (double)search->together->cycles;
@@ -370,11 +399,8 @@ bool thread_what_ifs_find(struct watch *watch, const struct simulation_options *
         if (good)
             tell_all(search);
     }
-    for (size_t i = 0; i < search->count; i++) {
-        free(search->candidates[i].variant.lines.items);
-        free(search->candidates[i].variant.locks.open);
-        together_variant_free(&search->candidates[i].variant);
-    }
+    for (size_t i = 0; i < search->count; i++)
+        candidate_free(&search->candidates[i]);
     line_traffic_free(search->traffic);
     free(search);
     return good;

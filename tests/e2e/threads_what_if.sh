@@ -88,4 +88,36 @@ text() {
 }
 check "the text says so" text
 
+# Ideal cores of a run by regions are told by regions that are simulated again beside it. What they
+# save is what a run of its own with the same regions does.
+by_regions() {
+    local regions='--machine zen4-server --regions-over 180k --thread-slice 2k --thread-regions 200' ideal
+    traced counters apart 2 20000
+    run explain $regions --json "$trace" >"$scratch/regions.json" || return
+    for ideal in dl1 shalu win; do
+        run explain --no-what-if $regions --ideal $ideal --json "$trace" >"$scratch/$ideal.json" || return
+    done
+    python3 -S - "$scratch" <<'PYTHON'
+import json, sys
+report = lambda name: json.load(open(f"{sys.argv[1]}/{name}.json"))["together"]
+base = report("regions")
+causes = {cause["cause"]: cause for cause in base["what_if"]["causes"]}
+told = 0
+for ideal in ("dl1", "shalu", "win"):
+    if ideal in causes:
+        told += 1
+        own = 1 - report(ideal)["elapsed_cycles"] / base["elapsed_cycles"]
+        cause = causes[ideal]
+        print(ideal, cause, own)
+        assert abs(cause["saving"] - own) < 0.02 + cause.get("half_interval_95", 0)
+assert told >= 2 and any(cause.get("half_interval_95", 0) > 0 for cause in causes.values())
+PYTHON
+}
+check "ideal cores of a run by regions" by_regions
+by_regions_text() {
+    run explain --machine zen4-server --regions-over 180k --thread-slice 2k --thread-regions 200 "$trace" >"$scratch/text" &&
+        fits_100 "$scratch/text" && grep -qE '^ (dl1|shalu|bw|win) .* [0-9.]+ % ± [0-9.]+$' "$scratch/text"
+}
+check "and with their intervals in text" by_regions_text
+
 finish

@@ -1,11 +1,14 @@
 /* Hand-made threads on one chip, simulated by regions of their run. */
 #include "together_script.h"
 
+#include "simulate/region_forks.h"
 #include "simulate/together_plan.h"
 #include "unit/one_line_cache.h"
 
 static uint8_t no_flags[INSNS + 8];
 static struct watcher watcher; /* of the next run */
+static uint32_t ideal;         /* likewise */
+static struct region_forks *forks;
 
 /* By regions, as run(). */
 static void run_regions(const struct together_plan *plan) {
@@ -13,8 +16,9 @@ static void run_regions(const struct together_plan *plan) {
     write_trace();
     struct trace *trace = trace_open(path, &error);
     assert_non_null(trace);
-    together = (struct together){.path = path, .cores = 2, .plan = plan};
+    together = (struct together){.path = path, .cores = 2, .plan = plan, .forks = forks};
     const struct simulation_options options = {.machine = &machine,
+                                               .ideal = ideal,
                                                .sampling = sampling_everything(),
                                                .selection = {.thread = -1},
                                                .together = &together,
@@ -121,6 +125,48 @@ static void a_region_begins_with_who_waits(void **state) {
     simulation_free(&simulation);
 }
 
+/* Threads that run and one that waits go on, in new cores, as they would have: what is ideal anyway
+ * takes the same cycles once more, and what is not saves what it saves in a run of its own: threads
+ * that do not wait for each other are at the same places there. */
+static void regions_simulated_again(void **state) {
+    (void)state;
+    enum { WORDS = 8000, LONG = 4000, COUNT = 6 };
+    static const uint32_t IDEALS[] = {IDEAL_IMISS, IDEAL_DMISS};
+    struct planned_region regions[COUNT];
+    double saving, interval;
+    make_and_join(WORDS / 2);
+    for (uint64_t i = 0; i < COUNT; i++)
+        regions[i] = (struct planned_region){
+            .before = 2 * i * LONG, .work_before = 2 * i * LONG, .work = LONG, .stands_for = LONG};
+    const struct together_plan plan = {.flags = no_flags,
+                                       .regions = regions,
+                                       .count = COUNT,
+                                       .warm_up = 1000,
+                                       .instructions = WORDS * INSNS,
+                                       .work = WORDS * INSNS,
+                                       .slices = COUNT};
+    ideal = IDEAL_IMISS;
+    run_regions(&plan);
+    const uint64_t without = simulation.together.cycles;
+    simulation_free(&simulation);
+    forks = region_forks_new(IDEALS, 2, 2, COUNT, 2);
+    run_regions(&plan);
+    assert_int_equal(simulation.together.cycles, without);
+    simulation_free(&simulation);
+    assert_true(region_forks_saving(forks, IDEAL_IMISS, &saving, &interval));
+    assert_float_equal(saving, 0, 0);
+    assert_true(region_forks_saving(forks, IDEAL_DMISS, &saving, &interval));
+    region_forks_free(forks);
+    forks = NULL;
+    ideal |= IDEAL_DMISS;
+    run_regions(&plan);
+    const double saved = 1 - (double)simulation.together.cycles / (double)without;
+    simulation_free(&simulation);
+    ideal = 0;
+    assert_true(saved > 0.5);
+    assert_float_equal(saving, saved, 1e-9);
+}
+
 /* The first thread is to read what the other writes behind the region: it waits for that, too. */
 static void a_region_lies_in_a_wait_for_a_write(void **state) {
     (void)state;
@@ -156,6 +202,52 @@ static void a_region_lies_in_a_wait_for_a_write(void **state) {
     assert_int_equal(result->waits[0].cycles, result->cycles);
     assert_int_equal(result->waits[0].count, 0);
     simulation_free(&simulation);
+}
+
+/* The second region has the write in it that the first thread waits for in both; behind it that one
+ * works, too. How far the writer has come counts what a core did that has been replaced. */
+static void a_write_in_a_region_simulated_again(void **state) {
+    (void)state;
+    enum { WORDS = 8000, READS = 100, LONG = 4000, WRITTEN = WORDS / 2 * INSNS + 1 };
+    static const uint32_t IDEALS[] = {IDEAL_IMISS};
+    uint64_t next[4 * READS + 4];
+    uint32_t count = 0;
+    double saving, interval;
+    begin();
+    for (uint32_t i = 0; i < 2 * READS; i++) {
+        next[count++] = event_block(BLOCK_LOOP);
+        next[count++] = event_access(0, 2, 0, i == READS ? WORD : 0x1000000 + 4 * i);
+        if (i != READS)
+            continue;
+        next[count++] = event_mark(MARK_WRITER, 1);
+        next[count++] = event_mark(MARK_WRITTEN, WRITTEN);
+    }
+    script_data(&script, 0, next, count);
+    add_work(1, WORDS);
+    script_thread_end(&script, 0);
+    script_thread_end(&script, 1);
+    struct planned_region regions[] = {
+        {.work_before = READS * INSNS + LONG, .work = LONG, .stands_for = LONG},
+        {.work_before = READS * INSNS + WRITTEN - LONG, .work = 2 * LONG, .stands_for = LONG}};
+    regions[0].before = regions[0].work_before;
+    regions[1].before = regions[1].work_before;
+    const struct together_plan plan = {.flags = no_flags,
+                                       .regions = regions,
+                                       .count = 2,
+                                       .warm_up = 1000,
+                                       .instructions = WORDS * INSNS,
+                                       .work = WORDS * INSNS,
+                                       .slices = 2};
+    ideal = IDEAL_IMISS;
+    forks = region_forks_new(IDEALS, 1, 1, 2, 2);
+    run_regions(&plan);
+    assert_int_equal(simulation.together.waits[0].count, 1);
+    simulation_free(&simulation);
+    assert_true(region_forks_saving(forks, IDEAL_IMISS, &saving, &interval));
+    assert_float_equal(saving, 0, 0);
+    region_forks_free(forks);
+    forks = NULL;
+    ideal = 0;
 }
 
 /* A sleep in which no thread works lies in no region, or in one that stands for several such: it is
@@ -235,7 +327,9 @@ int main(void) {
         cmocka_unit_test(what_was_interrupted_has_no_interval),
         cmocka_unit_test(a_region_of_all_is_the_run),
         cmocka_unit_test(a_region_begins_with_who_waits),
+        cmocka_unit_test(regions_simulated_again),
         cmocka_unit_test(a_region_lies_in_a_wait_for_a_write),
+        cmocka_unit_test(a_write_in_a_region_simulated_again),
         cmocka_unit_test(a_long_sleep_counts_once),
         cmocka_unit_test(what_warms_is_as_old_as_it_is),
     };

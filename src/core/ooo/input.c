@@ -116,6 +116,16 @@ void ooo_move(struct ooo *core, struct memory *memory) {
     core->memory = memory;
 }
 
+void ooo_succeed(struct ooo *core, struct ooo *before) {
+    assert(is_empty(core) && core->memory == before->memory);
+    ooo_move(before, before->memory);
+    branch_free(core->predictor);
+    core->predictor = before->predictor;
+    before->predictor = NULL;
+    memcpy(core->wait_table, before->wait_table, sizeof core->wait_table);
+    memcpy(core->predicted, before->predicted, sizeof core->predicted);
+}
+
 uint64_t ooo_cycle(const struct ooo *core) {
     return is_empty(core) ? core->now.commit : later(core->now.dispatch, core->waits_until);
 }

@@ -199,16 +199,21 @@ static bool end_section(struct replay *replay, struct replayed *thread, bool wai
     return true;
 }
 
+/* Whether the thread has a lock that others take too. */
+static bool has_common(const struct guest *guest) {
+    return any_where(i, guest->held_count, guest->held[i]->common);
+}
+
 /* `place`: instructions of the thread before what comes next. */
 static bool act(struct replay *replay, struct replayed *thread, const struct guest_action *action,
                 uint64_t place, struct error *error) {
     struct guest *guest = &thread->guest;
     const bool waits = action->what == DO_GIVE && guest->routine == ENTRY_CONDITION;
     guest_note_action(guest, action);
-    if (guest->held_count && !thread->section.number)
+    const bool within = has_common(guest);
+    if (within && !thread->section.number)
         lock_section_begin(&thread->section, ++replay->sections, place);
-    return guest->held_count || !thread->section.number ||
-           end_section(replay, thread, waits, error);
+    return within || !thread->section.number || end_section(replay, thread, waits, error);
 }
 
 /* ---- threads ---- */
@@ -410,13 +415,21 @@ static bool make_known(struct chip_run *chip, struct error *error) {
     return true;
 }
 
+static bool find(struct replay *replay, struct error *error) {
+    const struct lock_table *locks = &replay->chip->locks;
+    if (!chip_count_locks(replay->chip, error))
+        return false;
+    return !any_where(i, locks->count, locks->locks[i]->common) ||
+           (start_threads(replay, error) && replay_all(replay, error) &&
+            ((!replay->out_of_memory && !lock_counters_failed(replay->counters)) ||
+             error_set(error, "out of memory for what threads hand to each other")));
+}
+
 bool lock_messages_find(struct chip_run *chip, struct error *error) {
     if (!has_locks(chip) || take_known(chip))
         return true;
     struct replay replay = {.chip = chip};
-    const bool good = start_threads(&replay, error) && replay_all(&replay, error) &&
-                      ((!replay.out_of_memory && !lock_counters_failed(replay.counters)) ||
-                       error_set(error, "out of memory for what threads hand to each other"));
+    const bool good = find(&replay, error);
     for (uint32_t i = 0; replay.threads && i < chip->thread_count; i++)
         guest_input_close(&replay.threads[i].guest.input);
     chip->result->handed += replay.messages;

@@ -52,11 +52,19 @@ struct lock *lock_table_at(struct lock_table *table, uint64_t address) {
     if (!array_room(table->locks, table->capacity, table->count + 1) ||
         !(lock = calloc(1, sizeof *lock)))
         return NULL;
-    *lock = (struct lock){
-        .address = address, .owner = LOCK_NOBODY, .last = LOCK_NOBODY, .site = UINT32_MAX};
+    *lock = (struct lock){.address = address,
+                          .owner = LOCK_NOBODY,
+                          .last = LOCK_NOBODY,
+                          .taker = LOCK_NOBODY,
+                          .site = UINT32_MAX};
     table->locks[table->count++] = lock;
     table->index[slot_of(table, address)] = table->count;
     return lock;
+}
+
+void lock_note_taker(struct lock *lock, uint32_t thread) {
+    lock->common |= lock->taker != LOCK_NOBODY && lock->taker != thread;
+    lock->taker = thread;
 }
 
 static bool may_have(const struct lock *lock, uint32_t thread, bool reads) {

@@ -18,6 +18,8 @@ struct lock {
     uint64_t arrivals;         /* at a barrier, in the captured run, if they were counted */
     uint32_t last;             /* thread that wanted it last; LOCK_NOBODY: none has */
     bool shared;               /* several threads have wanted it */
+    uint32_t taker;            /* thread that takes it in the captured run, if that was looked at */
+    bool common;               /* several do */
     uint32_t waking;           /* threads that were woken to try once more, and have not yet */
     uint32_t site;             /* the call by which it was taken last; UINT32_MAX: not known */
     struct lock_waiter {
@@ -39,6 +41,9 @@ void lock_table_free(struct lock_table *table);
 struct lock *lock_table_at(struct lock_table *table, uint64_t address);
 /* The one that lies there, or NULL. */
 struct lock *lock_table_find(const struct lock_table *table, uint64_t address);
+
+/* In the captured run the thread takes it. */
+void lock_note_taker(struct lock *lock, uint32_t thread);
 
 /* Takes the lock if it may be had: nobody else has it or, to read, nobody writes. */
 bool lock_take(struct lock *lock, uint32_t thread, bool reads);

@@ -32,43 +32,12 @@ static struct callers callers_at(const struct chip_run *chip, uint64_t address) 
     return callers;
 }
 
-/* Each arrival of the thread counts for its barrier (barrier_at()). */
-static bool count_thread(struct chip_run *chip, uint32_t thread, struct error *error) {
-    struct guest guest = {.thread = thread, .routine_call = UINT32_MAX};
-    struct guest_next next;
-    struct guest_action action;
-    enum guest_step step = GUEST_FAILED;
-    if (!guest_input_open(&guest.input, chip->options->path, chip->run->trace, thread, error))
-        return false;
-    while (!watcher_stops(&chip->run->options->watcher) &&
-           (step = guest_input_next(&guest.input, TRACE_BATCH_INSNS, &next, error)) !=
-               GUEST_FAILED &&
-           step != GUEST_END) {
-        if (step != GUEST_INSNS)
-            continue;
-        const uint32_t count = guest_look(chip, &guest, &next.piece, &action, error);
-        if (count == UINT32_MAX)
-            break;
-        guest_input_give_back(&guest.input, next.piece.insn_count - count);
-    }
-    guest_input_close(&guest.input);
-    return step == GUEST_END;
-}
-
-/* Of all barriers of the process, once. */
 static void count_arrivals(struct chip_run *chip) {
     struct error error;
-    bool good = true;
-    if (chip->counted)
-        return;
-    chip->counting = true;
-    for (uint32_t i = 0; i < chip->thread_count && good; i++)
-        if (chip->process_of[i] == chip->process)
-            good = count_thread(chip, i, &error);
-    chip->counting = false;
-    chip->counted = true;
+    const bool good = chip->counted || chip_count_locks(chip, &error);
     for (size_t i = 0; i < chip->locks.count && !good; i++)
         chip->locks.locks[i]->arrivals = 0;
+    chip->counted = true;
 }
 
 /* 0: it is not known. */

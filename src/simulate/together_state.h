@@ -164,7 +164,7 @@ struct chip_run {
     bool exited;                      /* the process: a thread has ended it */
     uint64_t exit;                  /* in this cycle, behind which nothing is done; NOT_YET: else */
     bool met_outside;               /* a thread waited for what others may have done unseen */
-    bool counting, counted;         /* arrivals at its barriers are being, or have been */
+    bool counting, counted;         /* chip_count_locks() is under way, or has been */
     struct chip_sampling *sampling; /* NULL: all is simulated */
 };
 
@@ -341,6 +341,9 @@ void guest_begin_action(struct guest *guest, const struct guest_action *action);
 bool guest_act(struct chip_run *chip, struct guest *guest, uint64_t cycle, struct error *error);
 /* Only who has what is noted, as of a thread for which there is no time. */
 void guest_note_action(struct guest *guest, const struct guest_action *action);
+/* Reads all threads of the process once: the table of locks then has who takes each (struct lock,
+ * `common`), and how many come to each barrier. */
+bool chip_count_locks(struct chip_run *chip, struct error *error);
 /* The barrier at an address, with the number of those that meet there, if it is known
  * (together_barriers.c). NULL: no memory. */
 struct lock *barrier_at(struct chip_run *chip, uint64_t address);

@@ -94,6 +94,67 @@ queue_ends() {
 }
 check "both ends of a queue run at once" queue_ends
 
+# Who takes items holds a lock that nobody else takes all the while, as an interpreter's: it waits for
+# each item as if it did not.
+cat >"$scratch/held.c" <<'END_OF_C'
+#include <pthread.h>
+
+enum { ITEMS = 20, PLACES = 4 };
+static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER, lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t has_items = PTHREAD_COND_INITIALIZER, has_room = PTHREAD_COND_INITIALIZER;
+static int places[PLACES], first, used;
+
+static void work(int count) {
+    for (volatile int i = 0; i < count; i++)
+        ;
+}
+
+static void *make(void *nothing) {
+    for (int i = 0; i < ITEMS; i++) {
+        work(2000);
+        pthread_mutex_lock(&lock);
+        while (used == PLACES)
+            pthread_cond_wait(&has_room, &lock);
+        places[(first + used++) % PLACES] = i;
+        pthread_cond_signal(&has_items);
+        pthread_mutex_unlock(&lock);
+    }
+    return nothing;
+}
+
+static int take(void) {
+    pthread_mutex_lock(&lock);
+    while (!used)
+        pthread_cond_wait(&has_items, &lock);
+    const int item = places[first];
+    first = (first + 1) % PLACES;
+    used--;
+    pthread_cond_signal(&has_room);
+    pthread_mutex_unlock(&lock);
+    return item;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, make, NULL);
+    pthread_mutex_lock(&own);
+    for (int i = 0; i < ITEMS; i++)
+        if (take() == i)
+            work(1000);
+    pthread_join(thread, NULL);
+    pthread_mutex_unlock(&own);
+}
+END_OF_C
+held() {
+    gcc -O2 -pthread -o "$scratch/held" "$scratch/held.c" &&
+        run trace -o "$scratch/held.ctrace" -- "$scratch/held" >/dev/null 2>&1 &&
+        run sim --machine zen4-server --json "$scratch/held.ctrace" >"$scratch/held.json" &&
+        report=$scratch/held.json told_names=$sums told "t['handed_over'] >= 20" \
+            "t['diverged_waits'] == 0"
+}
+skip_without gcc "a lock of one thread hides no item" ||
+    check "a lock of one thread hides no item" held
+
 # Loops that wait for memory last as long as that takes in simulated time, not as in the captured run.
 cat >"$scratch/flags.c" <<'END_OF_C'
 #include <pthread.h>

@@ -87,16 +87,18 @@ static void add_message(uint32_t thread, bool store) {
     script_data(&script, thread, next, 2);
 }
 
-/* Thread 0 takes a lock that it keeps, makes thread 1, which leaves a word under another lock, and
- * reads that word under it: it must not wait for the word where it takes the first lock, before
- * thread 1 is there. With no first lock it waits where it takes the other. */
+/* Thread 0 takes a lock that it keeps, which thread 2 takes in the end, makes thread 1, which
+ * leaves a word under another lock, and reads that word under it: it must not wait for the word
+ * where it takes the first lock, before thread 1 is there. With no first lock, or with one that
+ * nobody else takes, it waits where it takes the other. */
 static void no_wait_for_what_comes_of_it(void **state) {
     (void)state;
-    for (unsigned outer = 0; outer < 2; outer++) {
+    enum { NO_OUTER, OWN_OUTER, COMMON_OUTER };
+    for (unsigned outer = NO_OUTER; outer <= COMMON_OUTER; outer++) {
         begin();
         if (!add_lock_code())
             skip();
-        if (outer)
+        if (outer != NO_OUTER)
             add_call(0, BLOCK_LOCK, OUTER);
         add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
         add_work(0, 20);
@@ -114,11 +116,19 @@ static void no_wait_for_what_comes_of_it(void **state) {
         add_message(0, false);
         add_call(0, BLOCK_UNLOCK, INNER);
         add_work(0, 20);
+        if (outer != NO_OUTER)
+            add_call(0, BLOCK_UNLOCK, OUTER);
         script_thread_end(&script, 0);
-        run(2, 0, false);
+        if (outer == COMMON_OUTER) {
+            add_work(2, 400);
+            add_call(2, BLOCK_LOCK, OUTER);
+            add_call(2, BLOCK_UNLOCK, OUTER);
+            script_thread_end(&script, 2);
+        }
+        run(3, 0, false);
         expect_sums();
         assert_int_equal(simulation.together.diverged, 0);
-        assert_int_equal(simulation.together.handed, outer ? 0 : 1);
+        assert_int_equal(simulation.together.handed, outer == COMMON_OUTER ? 0 : 1);
         simulation_free(&simulation);
     }
 }

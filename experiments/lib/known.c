@@ -11,7 +11,8 @@
 
 enum { TIMES = 10, PLACES = 4 };
 static long rounds;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, own = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t pair[2] __attribute__((aligned(64))); /* a line has both */
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER, space = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t barrier;
 static pthread_spinlock_t spin;
@@ -148,6 +149,27 @@ static void ring(int number) {
             put(i);
         }
 }
+static void ring_held(int number) {
+    if (number)
+        pthread_mutex_lock(&own);
+    ring(number);
+    if (number)
+        pthread_mutex_unlock(&own);
+}
+static void neighbours(int number) {
+    if (number) {
+        chain(rounds / TIMES);
+        pthread_mutex_lock(&pair[0]);
+        chain(rounds);
+        pthread_mutex_unlock(&pair[0]);
+    } else {
+        pthread_mutex_lock(&pair[0]);
+        pthread_mutex_lock(&pair[1]);
+        pthread_mutex_unlock(&pair[0]);
+        chain(rounds);
+        pthread_mutex_unlock(&pair[1]);
+    }
+}
 static void latch(int number) {
     chain(number ? 0 : rounds);
     done();
@@ -196,6 +218,8 @@ static const struct {
     {"semaphores", semaphores, 0},
     {"counted-items", counted_items, 0},
     {"ring", ring, 0},
+    {"ring-held", ring_held, 0},
+    {"neighbours", neighbours, 0},
     {"latch", latch, 1},
     {"count-down", count_down, 0},
     {"spun-flag", spun_flag, 0},

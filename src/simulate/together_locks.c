@@ -199,8 +199,11 @@ void guest_note_action(struct guest *guest, const struct guest_action *action) {
 /* ---- among the instructions ---- */
 
 /* The lock that the thread has and that an unlock touches first at this address: another of its
- * words, perhaps. NULL: it is not known to have it. */
+ * words, perhaps, if no lock begins there. NULL: it is not known to have it. */
 static struct lock *held_at(const struct guest *guest, uint64_t address) {
+    for (uint32_t i = guest->held_count; i-- > 0;)
+        if (guest->held[i]->address == address)
+            return guest->held[i];
     for (uint32_t i = guest->held_count; i-- > 0;)
         if (guest->held[i]->address / LOCK_BYTES == address / LOCK_BYTES ||
             address - guest->held[i]->address < LOCK_BYTES)

@@ -259,6 +259,35 @@ static void a_spin_lock_is_given_back(void **state) {
     simulation_free(&simulation);
 }
 
+/* Thread 0 takes two locks that lie side by side, and gives back the first, while it keeps the
+ * second: thread 1, which wants the first, waits for the beginning only. */
+static void a_lock_is_not_its_neighbour(void **state) {
+    (void)state;
+    enum { NEXT = OUTER + 0x28 }; /* as in an array of mutexes */
+    begin();
+    if (!add_lock_code())
+        skip();
+    add_call(0, BLOCK_LOCK, OUTER);
+    add_call(0, BLOCK_LOCK, NEXT);
+    add_work(0, 400);
+    add_call(0, BLOCK_UNLOCK, OUTER);
+    add_work(0, 4000);
+    add_call(0, BLOCK_UNLOCK, NEXT);
+    script_thread_end(&script, 0);
+    add_work(1, 100);
+    add_call(1, BLOCK_LOCK, OUTER);
+    add_work(1, 20);
+    add_call(1, BLOCK_UNLOCK, OUTER);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    const struct together_thread *threads = simulation.together.threads;
+    assert_int_equal(simulation.together.diverged, 0);
+    assert_in_range(threads[1].cycles[THREAD_LOCKED], 1, threads[0].cycles[THREAD_RUNNING] / 4);
+    assert_true(threads[1].end < threads[0].end / 2);
+    simulation_free(&simulation);
+}
+
 /* Thread 1 writes under the lock what thread 0 reads under it, as they did one after the other in
  * the captured run. Here thread 0 comes first and has it: thread 1 gets it all the same, while
  * thread 0 waits for what it writes; the other way round thread 1 is in line before thread 0 reads.
@@ -302,6 +331,7 @@ int main(void) {
         cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
         cmocka_unit_test(no_wait_for_what_comes_of_it),
         cmocka_unit_test(who_tries_waits_if_it_got_the_lock),
+        cmocka_unit_test(a_lock_is_not_its_neighbour),
         cmocka_unit_test(who_is_waited_for_gets_the_lock),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);

@@ -30,6 +30,7 @@ CASES = {
     "counted-items": (1.05, "ten tenths, each half as long for who takes it"),
     "ring": (1.05, "the same with places; who takes is the slower"),
     "ring-held": (1.05, "the same, and who takes has a lock of its own all the while"),
+    "gate": (2, "main takes the lock while it is the only thread, and has it for a chain"),
     "neighbours": (1.1, "the first of two locks side by side is given back at once"),
     "latch": (2, "what follows waits for both"),
     "count-down": (2, "of an atomic count; who is last goes on"),

@@ -156,6 +156,14 @@ static void ring_held(int number) {
     if (number)
         pthread_mutex_unlock(&own);
 }
+/* Main has the lock since before there was another thread, for a chain. */
+static void gated(int number) {
+    if (number) {
+        pthread_mutex_lock(&mutex);
+        chain(rounds);
+        pthread_mutex_unlock(&mutex);
+    }
+}
 static void neighbours(int number) {
     if (number) {
         chain(rounds / TIMES);
@@ -219,6 +227,7 @@ static const struct {
     {"counted-items", counted_items, 0},
     {"ring", ring, 0},
     {"ring-held", ring_held, 0},
+    {"gate", gated, 0},
     {"neighbours", neighbours, 0},
     {"latch", latch, 1},
     {"count-down", count_down, 0},
@@ -245,9 +254,15 @@ int main(int argc, char **argv) {
     pthread_spin_init(&spin, 0);
     sem_init(&here, 0, 1);
     sem_init(&there, 0, 0);
+    if (CASES[chosen].thread == gated)
+        pthread_mutex_lock(&mutex);
     for (long i = 0; i < 2; i++)
         if (pthread_create(&threads[i], NULL, begin, (void *)i))
             return 1;
+    if (CASES[chosen].thread == gated) {
+        chain(rounds);
+        pthread_mutex_unlock(&mutex);
+    }
     if (CASES[chosen].thread == latch) {
         pthread_mutex_lock(&mutex);
         while (count < 2)

@@ -7,7 +7,12 @@
 
 #include "simulate/lock_remedy.h"
 
-enum { LOCK_BYTES = 64 }; /* of glibc: no mutex or rwlock is larger */
+/* Of glibc. */
+enum {
+    LOCK_BYTES = 64, /* no mutex or rwlock is larger */
+    WORD_BYTES = 4,  /* of a mutex's word, with which it begins, and of who has it */
+    OWNER = 8        /* where in a mutex it is written who has it */
+};
 
 /* ---- who has what ---- */
 
@@ -320,6 +325,30 @@ static bool see_try(struct chip_run *chip, struct guest *guest, const struct mem
     return true;
 }
 
+/* The only thread that there is takes a mutex by plain stores: of its word, then of who has it. One
+ * that it has already gets no new owner. It is had at the end of the routine. False: no memory. */
+static bool see_plain_lock(struct chip_run *chip, struct guest *guest,
+                           const struct memory_access *access, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!access[i].is_store || access[i].size_bytes != WORD_BYTES)
+            continue;
+        if (!guest->tries)
+            guest->tries = access[i].address;
+        else if (access[i].address == guest->tries + OWNER &&
+                 !lock_remedies_open(chip->options->locks, chip->process, guest->tries))
+            return (guest->to_take = lock_table_at(&chip->locks, guest->tries));
+    }
+    return true;
+}
+
+static bool see_stores(struct chip_run *chip, struct guest *guest,
+                       const struct memory_access *access, uint32_t count) {
+    if (guest->routine == ENTRY_TRY && guest->tries)
+        return see_try(chip, guest, access, count);
+    return guest->routine != ENTRY_LOCK || guest->acted ||
+           see_plain_lock(chip, guest, access, count);
+}
+
 /* Whether an instruction of an unlock writes the lock's own word, as that of a spin lock is given
  * back by a plain store. */
 static bool gives_back(const struct guest *guest, const struct memory_access *access,
@@ -392,8 +421,7 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
         }
         const struct memory_access *accesses =
             &piece->accesses[insn->memory - (uint32_t)piece->first_access];
-        if (guest->routine == ENTRY_TRY && guest->tries && !guest->to_take &&
-            !see_try(chip, guest, accesses, insn->memory_count)) {
+        if (!guest->to_take && !see_stores(chip, guest, accesses, insn->memory_count)) {
             error_set(error, "out of memory for locks");
             return UINT32_MAX;
         }
@@ -413,6 +441,7 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
         if ((flags & LOCK_ATOMIC || plain) && guest->routine && !guest->acted &&
             insn->memory_count) {
             guest->acted = true;
+            guest->to_take = NULL; /* it was no lock by plain stores */
             if (!find_action(chip, guest, accesses[0].address, action)) {
                 error_set(error, "out of memory for locks");
                 return UINT32_MAX;

@@ -81,8 +81,9 @@ struct guest {
     uint32_t other_site;    /* of what it waits for: struct together_wait */
     struct lock *woken_for; /* it was woken to try to take it once more; NULL: it was not */
     bool counted;           /* the barrier that it is in has a number of parties */
-    struct lock *to_take; /* behind the routine: a condition's lock, again, or one that it tried */
-    uint64_t tries;       /* address of the lock that it tries to take; 0: none */
+    struct lock *to_take;   /* behind the routine: a condition's lock, again, or one that it has
+                               tried to take or has taken by plain stores */
+    uint64_t tries;         /* address of the lock that it may then take so; 0: none */
     struct lock *held[LOCKS_HELD];
     uint32_t held_count;
 

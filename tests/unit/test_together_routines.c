@@ -259,6 +259,65 @@ static void a_spin_lock_is_given_back(void **state) {
     simulation_free(&simulation);
 }
 
+/* In pthread_mutex_lock(), for the only thread there is: its first instruction; 0x110010: mov
+ * [rdi], eax; mov [rdi+8], eax; ret; or, of a lock that it has, 0x110020: add [rdi+4], eax; ret. */
+enum { BLOCK_ENTER_LOCK = BLOCK_LOAD + 1, BLOCK_PLAINLY, BLOCK_AGAIN };
+
+static bool add_plain_code(void) {
+    if (!add_lock_code() || !find("pthread_mutex_lock"))
+        return false;
+    add_routine(0x110000, 0, 1, "\x90", 1);
+    add_routine(0x110000, 0x10, 3, "\x89\x07\x89\x47\x08\xc3", 6);
+    add_routine(0x110000, 0x20, 2, "\x01\x47\x04\xc3", 4);
+    return true;
+}
+
+static void add_plain_lock(uint32_t thread, bool has) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    next[count++] = event_block(BLOCK_LOCK);
+    next[count++] = event_block(BLOCK_ENTER_LOCK);
+    next[count++] = event_block(has ? BLOCK_AGAIN : BLOCK_PLAINLY);
+    if (has)
+        next[count++] = event_access(0, 2, 0, OUTER + 4);
+    next[count++] = event_access(1, 2, 0, OUTER + (has ? 4 : 0));
+    if (!has)
+        next[count++] = event_access(1, 2, 1, OUTER + 8);
+    next[count++] = event_block(BLOCK_LOCKED);
+    script_data(&script, thread, next, count);
+}
+
+/* Thread 0 takes a lock before there is another thread, once or twice, and keeps it while it works.
+ * Thread 1 waits for it. */
+static void the_only_thread_takes_a_lock(void **state) {
+    (void)state;
+    for (unsigned again = 0; again < 2; again++) {
+        begin();
+        if (!add_plain_code())
+            skip();
+        add_plain_lock(0, false);
+        if (again)
+            add_plain_lock(0, true);
+        add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+        add_work(0, 20);
+        add_work(0, 2000);
+        add_call(0, BLOCK_UNLOCK, OUTER);
+        script_thread_end(&script, 0);
+        add_work(1, 100);
+        add_call(1, BLOCK_LOCK, OUTER);
+        add_work(1, 20);
+        add_call(1, BLOCK_UNLOCK, OUTER);
+        script_thread_end(&script, 1);
+        run(2, 0, false);
+        expect_sums();
+        const struct together_thread *threads = simulation.together.threads;
+        assert_int_equal(simulation.together.diverged, 0);
+        assert_true(threads[1].cycles[THREAD_LOCKED] > threads[0].cycles[THREAD_RUNNING] / 2);
+        assert_int_equal(simulation.together.waits[0].address, OUTER);
+        simulation_free(&simulation);
+    }
+}
+
 /* Thread 0 takes two locks that lie side by side, and gives back the first, while it keeps the
  * second: thread 1, which wants the first, waits for the beginning only. */
 static void a_lock_is_not_its_neighbour(void **state) {
@@ -331,6 +390,7 @@ int main(void) {
         cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
         cmocka_unit_test(no_wait_for_what_comes_of_it),
         cmocka_unit_test(who_tries_waits_if_it_got_the_lock),
+        cmocka_unit_test(the_only_thread_takes_a_lock),
         cmocka_unit_test(a_lock_is_not_its_neighbour),
         cmocka_unit_test(who_is_waited_for_gets_the_lock),
     };

@@ -1,6 +1,7 @@
 /* A routine of the C library acts where it first touches memory atomically: that is the lock's
- * word, or one of the barrier's. What it does besides, like waiting in a futex because the captured
- * run had to, is simulated as instructions that take their time and no more. */
+ * word, or one of the barrier's; a process of one thread takes mutexes by plain stores. What it
+ * does besides, like waiting in a futex because the captured run had to, is simulated as
+ * instructions that take their time and no more. */
 #include "simulate/together_state.h"
 
 #include <string.h>

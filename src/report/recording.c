@@ -9,6 +9,7 @@
 #include "report/profile_report.h"
 #include "report/recording.h"
 #include "report/short_name.h"
+#include "report/trace_notes.h"
 #include "store/address.h"
 #include "util/file_name.h"
 #include "util/text.h"
@@ -225,6 +226,8 @@ bool recording_text(const struct recording *recording, const char *store, const 
             text_grouped(attributed->unknown).s, text_grouped(recording->recorded.dropped).s);
     print_stacks(recording, file);
     print_waits(recording, page);
+    if (signal_that_ended(recording->exit, text, sizeof text))
+        page_wrap(page, text, NULL, "", "  ");
     if (attributed->coarse)
         page_print(page,
                    "%s %% of the samples are not told apart by process id, thread and processor: "
@@ -281,6 +284,8 @@ static json_t *notes_json(const struct recording *recording) {
     free(turns);
     if (recording->stack_note[0])
         json_array_append_new(notes, json_text(recording->stack_note));
+    if (signal_that_ended(recording->exit, text, sizeof text))
+        json_array_append_new(notes, json_string(text));
     if (recording->attributed.samples)
         show_rows(recording, NULL, &names, &ignored);
     else

@@ -37,12 +37,19 @@ static bool is_of_fault(int signal) {
            signal == SIGTRAP || signal == SIGSYS || signal == SIGABRT;
 }
 
+const char *signal_that_ended(struct trace_exit exit, char *text, size_t size) {
+    if (!exit.known || !exit.signaled)
+        return NULL;
+    const char *what = sigdescr_np(exit.status);
+    snprintf(text, size, "signal %d (%s) ended the command", exit.status, what ? what : "unknown");
+    return text;
+}
+
 /* The emulator raises the signal again that ended the command. */
 static void note_killed(struct report *report, struct trace_exit exit) {
-    const char *what = exit.known && exit.signaled ? sigdescr_np(exit.status) : NULL;
-    if (exit.known && exit.signaled)
-        report_note(report, "signal %d (%s) ended the command%s", exit.status,
-                    what ? what : "unknown",
+    char text[128];
+    if (signal_that_ended(exit, text, sizeof text))
+        report_note(report, "%s%s", text,
                     is_of_fault(exit.status)
                         ? "; if it ends otherwise by itself, the emulator cannot run it"
                         : "");

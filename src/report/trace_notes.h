@@ -6,6 +6,9 @@
 #include "study/layouts.h"
 #include "study/localities.h"
 
+/* "signal 11 (Segmentation fault) ended the command", in `text`; NULL: none did. */
+const char *signal_that_ended(struct trace_exit exit, char *text, size_t size);
+
 /* What the capture warned of, and which processes are in it. True when there were processes that
  * are not included. */
 bool note_trace(struct report *report, const struct trace *trace);

@@ -5,6 +5,7 @@
 
 #include "report/json_values.h"
 #include "report/table.h"
+#include "report/trace_notes.h"
 #include "util/median.h"
 
 static double wall(const struct usage *usage) {
@@ -140,6 +141,17 @@ static bool put_event(struct table *table, const struct usages *usages, size_t e
     return true;
 }
 
+/* How the last run ended, where that is worth a line: by a signal, or with a status that ended the
+ * series. NULL: neither. */
+static const char *describe_end(const struct usages *usages, char *text, size_t size) {
+    if (signal_that_ended(usages->exit, text, size))
+        return text;
+    if (!usages->partial || !usages->exit.status)
+        return NULL;
+    snprintf(text, size, "a run ended with status %d: no more were made", usages->exit.status);
+    return text;
+}
+
 bool usage_text(const struct usages *usages, const char *name, const struct page *page,
                 struct error *error) {
     page_title(page, name, usages->partial);
@@ -168,6 +180,9 @@ bool usage_text(const struct usages *usages, const char *name, const struct page
     for (size_t i = 0; good && i < usages->event_count; i++)
         good = put_event(table, usages, i);
     table_end(table);
+    char end[192];
+    if (describe_end(usages, end, sizeof end))
+        page_wrap(page, end, NULL, "", "  ");
     if (usages->event_count && usages->user_only)
         page_print(page, "events of user code alone: those in the kernel need CAP_PERFMON (or "
                          "root), or kernel.perf_event_paranoid at most 1");
@@ -233,9 +248,13 @@ bool usage_json(const struct usages *usages, const char *name, FILE *file, struc
                             json_pack("{s:f, s:f, s:f}", "median", summary.median, "least",
                                       summary.least, "most", summary.most));
     }
-    json_t *object = json_pack("{s:o, s:b, s:o, s:o, s:o}", "command", json_text(name), "partial",
-                               (int)usages->partial, "figures", medians, "events",
-                               events_json(usages), "runs", runs_json(usages));
+    char end[192];
+    json_t *notes = json_array();
+    if (describe_end(usages, end, sizeof end))
+        json_array_append_new(notes, json_string(end));
+    json_t *object = json_pack("{s:o, s:b, s:o, s:o, s:o, s:o}", "command", json_text(name),
+                               "partial", (int)usages->partial, "figures", medians, "events",
+                               events_json(usages), "runs", runs_json(usages), "notes", notes);
     return json_write(object, file, error);
 }
 

@@ -174,7 +174,7 @@ statuses() {
     record -- ./spin 0.01 7
     [ $? = 7 ] || return 1
     record -- sh -c 'kill -9 $$'
-    [ $? = 137 ]
+    [ $? = 137 ] && grep -qx 'signal 9 (Killed) ended the command' "$scratch/summary"
 }
 ignored_children() {
     (trap '' CHLD && record -- ./spin 0.01 7)

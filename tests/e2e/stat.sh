@@ -63,12 +63,14 @@ check "children are counted" children
 
 failing() {
     run stat -r 5 --json -o "$report" -- "$scratch/known" 3 >/dev/null
-    [ $? = 3 ] && told 'len(r["runs"]) == 1' 'r["partial"]'
+    [ $? = 3 ] && told 'len(r["runs"]) == 1' 'r["partial"]' 'r["notes"] == ["a run ended with status 3: no more were made"]'
 }
 check "a run that fails ends the series, with its exit status" failing
 killed() {
     run stat --json -o "$report" -- sh -c 'kill -TERM $$' >/dev/null
-    [ $? = 143 ] && told 'len(r["runs"]) == 1'
+    [ $? = 143 ] && told 'len(r["runs"]) == 1' 'r["notes"] == ["signal 15 (Terminated) ended the command"]' || return 1
+    run stat -r 2 -- sh -c 'kill -SEGV $$' 2>"$scratch/text"
+    [ $? = 139 ] && grep -qx 'signal 11 (Segmentation fault) ended the command' "$scratch/text"
 }
 check "a run that a signal ends" killed
 # SIGTERM to culprit is passed on.

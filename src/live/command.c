@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +20,26 @@ static void take_descriptors(const int descriptors[3]) {
     descriptors_mute_inherited();
 }
 
+static bool is_elf(const char *path) {
+    char start[4] = "";
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is = file >= 0 && read(file, start, sizeof start) == sizeof start &&
+                    memcmp(start, "\177ELF", sizeof start) == 0;
+    if (file >= 0)
+        close(file);
+    return is;
+}
+
+/* What the kernel refuses execvp() takes for a script of the shell: also a program for another
+ * machine. */
+static void execute(char *const *words) {
+    char path[PATH_MAX];
+    if (command_find(words[0], path, sizeof path) == 0 && is_elf(path))
+        execv(path, words);
+    else
+        execvp(words[0], words);
+}
+
 static __attribute__((noreturn)) void become(char *const *words, const int *descriptors, int go,
                                              int refused) {
     char ready;
@@ -27,7 +49,7 @@ static __attribute__((noreturn)) void become(char *const *words, const int *desc
         take_descriptors(descriptors);
     /* What this program ignores would stay ignored. */
     signal(SIGPIPE, SIG_DFL);
-    execvp(words[0], words);
+    execute(words);
     int number = errno;
     if (write(refused, &number, sizeof number) != sizeof number)
         _exit(1);

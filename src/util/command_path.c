@@ -38,7 +38,8 @@ static bool is_folder(const char *name) {
 
 int command_refused(const char *name, int reason, struct error *error) {
     const bool missing = reason == ENOENT || reason == ENOTDIR;
-    error_set(error, "cannot run %s: %s", *name ? name : "''",
-              strerror(is_folder(name) ? EISDIR : reason));
+    error_set(error, "cannot run %s: %s%s", *name ? name : "''",
+              strerror(is_folder(name) ? EISDIR : reason),
+              reason == ENOEXEC ? ": it is damaged, or for another kind of processor" : "");
     return missing ? 127 : 126;
 }

@@ -105,6 +105,15 @@ check "an empty command" refused_alike 127 'No such file or directory' ''
 check "a command below a file" refused_alike 127 'Not a directory' "$scratch/plain/command"
 check "a folder as a command" refused_alike 126 'Is a directory' "$scratch"
 check "a file that is not executable" refused_alike 126 'Permission denied' "$scratch/plain"
+# Which a shell would otherwise read.
+printf '\177ELF\n' >"$scratch/broken" && echo 'echo read' >"$scratch/unmarked" && chmod +x "$scratch/broken" "$scratch/unmarked"
+broken() {
+    fails_with 126 "^culprit: cannot run $scratch/broken: Exec format error: it is damaged" run stat -- "$scratch/broken" &&
+        fails_with 126 "^culprit: cannot run $scratch/broken: Exec format error: it is damaged" run record --store "$scratch/profiles.db" -- "$scratch/broken" &&
+        [ "$(run stat -o "$scratch/text" -- "$scratch/unmarked")" = read ] &&
+        fails_with 126 "begins with #!: name what runs it .sh $scratch/unmarked.\$" run sim -- "$scratch/unmarked"
+}
+check "an ELF file that cannot be run is not read by a shell; a script without #! is" broken
 check "no command" fails_with 2 'which command' run stat
 check "no runs" fails_with 125 'repeat 0' run stat -r 0 -- true
 # A word of each of 8000 lines is read, and their sum is even or odd.

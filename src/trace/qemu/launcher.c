@@ -116,7 +116,10 @@ static bool identify(struct launch *launch, struct error *error) {
                                  launch->program, executable.interpreter);
             return true;
         case EXECUTABLE_NOT_EXECUTABLE:
-            return error_set(error, "%s is neither an ELF program nor a script", launch->program);
+            return error_set(error,
+                             "%s is neither an ELF program nor a script that begins with #!: "
+                             "name what runs it (sh %s)",
+                             launch->program, launch->program);
         default:
             return error_set(error, "%s is a program for %s: culprit captures x86-64 and riscv64",
                              launch->program, executable.machine);

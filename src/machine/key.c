@@ -294,9 +294,11 @@ const struct key *key_find(const char *section, const char *full_section, const 
     for (size_t i = 0; i < name_count && length < sizeof list; i++)
         length +=
             (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    if (length >= sizeof list)
+        snprintf(list, sizeof list, "see 'culprit machines show zen4'");
     nearest = nearest_word(name, names, name_count);
-    return error_null(error, "no key %.60s in %s%.40s%s%s%s%s; keys: %s", name, *section ? "[" : "",
-                      *section ? full_section : "front of the first section", *section ? "]" : "",
-                      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "",
-                      list);
+    return error_null(error, "no key %.60s in %s%.40s%s%s%s%s; keys: %s", *name ? name : "''",
+                      *section ? "[" : "", *section ? full_section : "front of the first section",
+                      *section ? "]" : "", nearest ? "; did you mean " : "", nearest ? nearest : "",
+                      nearest ? "?" : "", list);
 }

@@ -1,5 +1,7 @@
 /* culprit pipeline: a window of a Kanata log, a row for each instruction and a column for each
  * cycle. */
+#include <inttypes.h>
+
 #include "cmd/cmd.h"
 #include "cmd/verb.h"
 #include "report/kanata_log.h"
@@ -46,8 +48,8 @@ static const struct command_line LINE = {
     .help = "Shows a window of a Kanata log (version 0004), as 'culprit sim --kanata' and other "
             "simulators write it for the Konata viewer: a row for each instruction, a column for "
             "each cycle, and how long the stages of the pipeline last."
-            "\vExample:\n  culprit sim --kanata gzip.kanata -- gzip -9c /bin/bash >gz\n"
-            "  culprit pipeline gzip.kanata\n\n"
+            "\vExample:\n  culprit sim --kanata ls.kanata --kanata-from 100K -- ls\n"
+            "  culprit pipeline ls.kanata\n\n"
             "FILE may be - for standard input."};
 
 static bool prepare(void *verb, struct error *error) {
@@ -56,7 +58,11 @@ static bool prepare(void *verb, struct error *error) {
 
 static bool read_log(void *verb, struct error *error) {
     struct job *job = verb;
-    return kanata_log_read(&job->log, job->path, error);
+    if (!kanata_log_read(&job->log, job->path, error))
+        return false;
+    return job->view.from == UINT64_MAX || job->view.from < job->log.end ||
+           error_set(error, "--from %" PRIu64 ": %s ends before cycle %" PRIu64, job->view.from,
+                     job->path, job->log.end);
 }
 
 static bool print(void *verb, struct error *error) {

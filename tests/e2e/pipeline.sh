@@ -42,6 +42,10 @@ assert r["rows"][0]["number"] == 0 and r["begin"] >= 1000, r["rows"][0]' && ! gr
 }
 check "the window begins with the first instruction" from_the_first
 
+check "a window behind the log is refused" fails_with 1 "^culprit: --from 107: $scratch/two.kanata ends before cycle 107\$" \
+    run pipeline --from 107 "$scratch/two.kanata"
+check "but not its last cycle" run pipeline --from 106 "$scratch/two.kanata"
+
 # refused WORDS: standard input is no log, and why.
 refused() {
     ! run pipeline - >"$scratch/out" 2>"$scratch/err" && [ "$(wc -l <"$scratch/err")" = 1 ] && grep -q "$1" "$scratch/err"

@@ -9,7 +9,8 @@ is_brief() { # COLUMNS
 brief() { # COLUMNS
     COLUMNS=$1 run explain --brief -o "$scratch/brief" -- "$WORKLOADS/x86_64/hashjoin" 3000 1000 && cat "$scratch/brief" && is_brief "$1" &&
         grep -q '^cycles: .* instructions, CPI .* on zen4$' "$scratch/brief" && grep -q '^function: .*: ' "$scratch/brief" &&
-        grep -q '^instruction: ' "$scratch/brief" && grep -q '^gone without: ' "$scratch/brief"
+        grep -q '^instruction: ' "$scratch/brief" && grep -q '^gone without: ' "$scratch/brief" &&
+        grep -q '^rests on: .*; and [0-9]* more notes, without --brief$' "$scratch/brief"
 }
 check "explain is brief at 80 columns" brief 80
 check "and at 200" brief 200

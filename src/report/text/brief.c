@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/interval.h"
 #include "report/report.h"
@@ -134,6 +135,24 @@ static void put_next(const struct report *report, const struct page *page) {
     free(text);
 }
 
+/* The first, of which the page cuts the end, and how many more there are, which it does not. */
+static void put_notes(const struct report *report, const struct page *page) {
+    static const char BEGIN[] = "rests on: ";
+    struct line line = {.length = 0};
+    char more[64] = "", clipped[LINE_BYTES];
+    if (!report->note_count)
+        return;
+    if (report->note_count > 1)
+        snprintf(more, sizeof more, "; and %" PRIu32 " more notes, without --brief",
+                 report->note_count - 1);
+    const unsigned taken = (unsigned)(strlen(BEGIN) + strlen(more));
+    add(&line, "%s%s%s", BEGIN,
+        text_clip(clipped, sizeof clipped, report->notes[0],
+                  page->columns > taken ? page->columns - taken : 1),
+        more);
+    end_line(&line, page);
+}
+
 void report_brief(const struct report *report, const struct page *page) {
     struct line line = {.length = 0};
     page_title(page, report->program, report->partial);
@@ -147,11 +166,6 @@ void report_brief(const struct report *report, const struct page *page) {
     put_rows(report, &report->instructions, "instruction", page);
     what_if_brief(&report->what_if, page);
     put_advice(&report->advice, page);
-    if (report->note_count) {
-        add(&line, "rests on: %s", report->notes[0]);
-        if (report->note_count > 1)
-            add(&line, "; and %" PRIu32 " more notes, without --brief", report->note_count - 1);
-        end_line(&line, page);
-    }
+    put_notes(report, page);
     put_next(report, page);
 }

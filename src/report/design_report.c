@@ -1,5 +1,6 @@
 #include "report/design_report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,9 @@ void design_report_note_failures(struct design_report *report) {
         if (program->captured && program->capture.status)
             report_note(notes, "%s: it ended with status %d", program->name,
                         program->capture.status);
+        if (program->captured && program->capture.cut)
+            report_note(notes, "%s: the trace is cut short after %" PRIu64 " instructions",
+                        program->name, program->capture.instructions);
         if (!program->captured && program->failure.message[0])
             report_note(notes, "%s: %s", program->name, program->failure.message);
     }

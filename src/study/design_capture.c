@@ -257,6 +257,7 @@ static bool capture_run(struct capturing *capturing, int *exec_status, struct er
     capture->instructions = run->instructions;
     if (run->input->trace && run->input->limit && run->input->limit < run->instructions)
         capture->instructions = run->input->limit;
+    capture->cut = run->input->trace && trace_is_cut(run->trace);
     capture->status = exit.known && !exit.stopped ? exit.status + 128 * exit.signaled : 0;
     if (!capture->instructions)
         return error_set(error, "%.200s: no instruction of it was captured",

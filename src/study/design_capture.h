@@ -33,6 +33,7 @@ struct design_capture {
     enum isa isa;
     uint64_t instructions;     /* of the run */
     uint64_t slices;           /* that regions were chosen from */
+    bool cut;                  /* the trace that was given is cut short */
     int status;                /* with which the command ended: its own, or 128 and a signal */
     char key[DESIGN_KEY];      /* that its files' names begin with */
     char identity[DESIGN_KEY]; /* of what the files hold */

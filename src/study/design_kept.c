@@ -192,6 +192,7 @@ static bool take_capture(const char *folder, json_t *object, struct design_captu
     capture->instructions = (uint64_t)instructions;
     capture->slices = (uint64_t)slices;
     capture->status = (int)status;
+    capture->cut = json_is_true(json_object_get(object, "cut"));
     memcpy(capture->identity, identity, DESIGN_KEY);
     capture->regions = calloc(count + 1, sizeof *capture->regions);
     if (!capture->regions)
@@ -239,10 +240,11 @@ bool design_keep_capture(const char *folder, const char *key, const struct desig
                       "stands_for", (json_int_t)region->stands_for));
     }
     return store(folder, key, ".capture.json",
-                 json_pack("{s:i, s:i, s:i, s:I, s:I, s:i, s:s, s:s?, s:o}", "format", FORMAT,
+                 json_pack("{s:i, s:i, s:i, s:I, s:I, s:i, s:b, s:s, s:s?, s:o}", "format", FORMAT,
                            "how", capture->how, "isa", capture->isa, "instructions",
                            (json_int_t)capture->instructions, "slices", (json_int_t)capture->slices,
-                           "status", capture->status, "identity", capture->identity, "trace",
-                           name_in(folder, capture->trace), "regions", regions),
+                           "status", capture->status, "cut", (int)capture->cut, "identity",
+                           capture->identity, "trace", name_in(folder, capture->trace), "regions",
+                           regions),
                  error);
 }

@@ -178,4 +178,16 @@ of_a_pipe() {
 }
 check "a trace in a pipe cannot be read again" of_a_pipe
 check "a full disk" fails_with 1 'No space left' run sweep --csv /dev/full ./work 100
+
+# Also when it is known from before.
+of_a_cut_trace() {
+    local round
+    run trace -o whole.ctrace -- ./work 100000 >/dev/null 2>&1 &&
+        head -c $(($(stat -c %s whole.ctrace) * 3 / 4)) whole.ctrace >broken.ctrace || return 1
+    for round in 1 2; do
+        run sweep --keep broken -o text broken.ctrace && grep -q '^ - broken.ctrace: the trace is cut short after [1-9]' text || { cat text; return 1; }
+    done
+}
+check "a trace that is cut short is told" of_a_cut_trace
+
 finish

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/json_values.h"
+#include "report/page.h"
 #include "util/text.h"
 
 bool bbv_report_json(const struct bbv_report *report, FILE *file, struct error *error) {
@@ -23,17 +24,18 @@ bool bbv_report_json(const struct bbv_report *report, FILE *file, struct error *
 
 void bbv_report_text(const struct bbv_report *report, FILE *file) {
     const struct bbv_profile_result *result = report->result;
+    const struct page page = page_of(file, false);
     char path[4096];
-    fprintf(file,
-            "%s: %" PRIu64 " slice%s of %s instructions, %s in all, %" PRIu64 " blocks, %" PRIu32
-            " thread%s of %" PRIu32 " process%s, in %s%s\n",
-            text_clean(path, sizeof path, report->path), result->slices,
-            text_plural(result->slices), text_count(report->slice_size).s,
-            text_count(result->instructions).s, result->blocks, result->threads,
-            text_plural(result->threads), result->processes, result->processes == 1 ? "" : "es",
-            text_duration(result->seconds).s, result->complete ? "" : " (partial)");
+    page_print(&page,
+               "%s: %" PRIu64 " slice%s of %s instructions, %s in all, %" PRIu64 " blocks, %" PRIu32
+               " thread%s of %" PRIu32 " process%s, in %s%s",
+               text_clean(path, sizeof path, report->path), result->slices,
+               text_plural(result->slices), text_count(report->slice_size).s,
+               text_count(result->instructions).s, result->blocks, result->threads,
+               text_plural(result->threads), result->processes, result->processes == 1 ? "" : "es",
+               text_duration(result->seconds).s, result->complete ? "" : " (partial)");
     for (size_t i = 0; i < result->note_count; i++)
-        fprintf(file, "note: %s\n", result->notes[i]);
+        page_wrap(&page, result->notes[i], NULL, "note: ", "  ");
     fputs("next: culprit regions ", file);
     text_put_word(file, report->path);
     fputc('\n', file);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/json_values.h"
+#include "report/page.h"
 #include "util/text.h"
 
 static void print_lost(const struct captured_report *report, FILE *file) {
@@ -36,12 +37,14 @@ bool captured_json(const struct captured_report *report, FILE *file, struct erro
 
 void captured_text(const struct captured_report *report, FILE *file) {
     const struct capture_result *result = report->result;
+    const struct page page = page_of(file, false);
     char path[4096];
-    fprintf(file, "%s: %s instruction%s, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n",
-            text_clean(path, sizeof path, report->path), text_count(result->instructions).s,
-            text_plural(result->instructions), result->threads, result->threads == 1 ? "" : "s",
-            result->processes, result->processes == 1 ? "" : "es", text_duration(result->seconds).s,
-            report->partial ? " (partial)" : "");
+    page_print(&page,
+               "%s: %s instruction%s, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s",
+               text_clean(path, sizeof path, report->path), text_count(result->instructions).s,
+               text_plural(result->instructions), result->threads, result->threads == 1 ? "" : "s",
+               result->processes, result->processes == 1 ? "" : "es",
+               text_duration(result->seconds).s, report->partial ? " (partial)" : "");
     fprintf(file, "%s, %.3f bytes per instruction\n", text_bytes(result->bytes).s,
             bytes_each(result));
     print_lost(report, file);

@@ -122,6 +122,20 @@ prose() {
 skip_without g++ "annotate and predict wrap what they say at 60 columns" ||
     check "annotate and predict wrap what they say at 60 columns" prose
 
+# What was captured, or profiled, in a line or two.
+outcomes() {
+    local said
+    COLUMNS=60 run trace --limit 10K -o "$scratch/limited.ctrace" -- "$scratch/templates" >"$scratch/out" 2>"$scratch/trace.said"
+    COLUMNS=60 run bbv -o "$scratch/limited.bb" "$scratch/limited.ctrace" >"$scratch/bbv.said" 2>&1
+    COLUMNS=60 run explain --layouts 2 --limit 10K -o "$scratch/layouts" -- "$scratch/templates" >"$scratch/out" 2>&1
+    head -n 4 "$scratch/layouts" >"$scratch/layouts.said"
+    for said in trace bbv layouts; do
+        [ -s "$scratch/$said.said" ] && sed '/^next: /d' "$scratch/$said.said" >"$scratch/prose" && fits "$scratch/prose" 60 || return 1
+    done
+}
+skip_without g++ "what was captured, profiled or laid out is told in 60 columns" ||
+    check "what was captured, profiled or laid out is told in 60 columns" outcomes
+
 notes() {
     run trace --limit 10K -o "$scratch/limited.ctrace" -- "$scratch/templates" >/dev/null 2>&1
     COLUMNS=60 run trace --info "$scratch/limited.ctrace" >"$scratch/text" &&

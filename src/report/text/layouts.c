@@ -16,13 +16,13 @@ static void print_head(const struct layouts_report *report, const struct page *p
     else if (spread->least_cycles == spread->most_cycles)
         fprintf(page->file, "\n%s%s cycles under each of %" PRIu32 " layouts%s\n", page->bold,
                 text_grouped(spread->least_cycles).s, spread->count, page->plain);
-    else
-        fprintf(page->file,
-                "\n%s%s cycles in the median of %" PRIu32 " layouts%s, from %s (layout %" PRIu32
-                ") to %s (%" PRIu32 "): a spread of %.2f %%\n",
-                page->bold, text_quantity(spread->median).s, spread->count, page->plain,
-                text_count(spread->least_cycles).s, spread->least,
-                text_count(spread->most_cycles).s, spread->most, spread->percent);
+    else {
+        fprintf(page->file, "\n%s%s cycles in the median of %" PRIu32 " layouts%s\n", page->bold,
+                text_quantity(spread->median).s, spread->count, page->plain);
+        page_print(page, "from %s (layout %" PRIu32 ") to %s (%" PRIu32 "): a spread of %.2f %%",
+                   text_count(spread->least_cycles).s, spread->least,
+                   text_count(spread->most_cycles).s, spread->most, spread->percent);
+    }
     fprintf(page->file, "machine %s\n", report->machine->name);
     report_text_chosen(&report->machine->chosen, page);
     fputc('\n', page->file);

@@ -114,7 +114,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_HELP:
         argp_help(state->root_argp, stdout, ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC,
                   state->argv[0]);
-        if (fflush(stdout) == 0)
+        if (fflush(stdout) == 0 && !ferror(stdout))
             exit(0);
         perror("culprit: cannot write");
         exit(STATUS_FAILED);

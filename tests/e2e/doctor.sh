@@ -68,7 +68,7 @@ check "help of help is that of all" bash -c '"$1" help --help | cmp - <("$1" hel
 check "a topic that is not known suggests the nearest" fails_with 2 "did you mean 'foreign-traces'" run help foreign-trace
 full_help() {
     local words
-    for words in 'help events' 'help sim' 'sim --help' help --version; do
+    for words in 'help explain' 'help events' 'help sim' 'sim --help' help --version; do
         # shellcheck disable=SC2016
         fails_with 1 '^culprit: cannot write: No space left' sh -c "\"\$1\" $words >/dev/full" - "$CULPRIT" || return 1
     done

@@ -181,8 +181,18 @@ void temporary_remove(struct temporaries *temporaries, char *path) {
     free(path);
 }
 
+/* What to do where the folder is full. */
+static void name_another(struct error *error) {
+    static const char FULL[] = "No space left on device";
+    const size_t length = strlen(error->message);
+    if (length >= strlen(FULL) && !strcmp(error->message + length - strlen(FULL), FULL))
+        snprintf(error->message + length, sizeof error->message - length,
+                 " (TMPDIR=FOLDER names another)");
+}
+
 void temporary_unname(const struct temporaries *temporaries, struct error *error) {
     const char *name;
+    bool named = false;
     for (int i = 0; i < TEMPORARIES && (name = temporaries->names[i]); i++)
         for (char *at; (at = strstr(error->message, name));) {
             const struct error before = *error;
@@ -191,7 +201,10 @@ void temporary_unname(const struct temporaries *temporaries, struct error *error
             end += *end == '/' ? strcspn(end, ": ,;)") : strspn(end, "0123456789");
             snprintf(at, sizeof error->message - start, "a temporary file in %s%s",
                      temporary_parent(), end);
+            named = true;
         }
+    if (named)
+        name_another(error);
 }
 
 void temporary_abandon(const struct temporaries *temporaries) {

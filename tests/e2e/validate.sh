@@ -127,7 +127,7 @@ full_disk() {
         >/dev/null 2>"$scratch/error"
     local status=$?
     umount "$scratch/small"
-    [ $status = 125 ] && grep -q "a temporary file in $scratch/small: cannot write.*No space left" "$scratch/error" &&
+    [ $status = 125 ] && grep -q "a temporary file in $scratch/small: cannot write.*No space left on device (TMPDIR=FOLDER names another)\$" "$scratch/error" &&
         ! grep culprit- "$scratch/error"
 }
 if [ "$(id -u)" = 0 ] && mkdir -p "$scratch/probe" && mount -t tmpfs -o size=64k tmpfs "$scratch/probe" 2>/dev/null; then

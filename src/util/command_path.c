@@ -38,8 +38,10 @@ static bool is_folder(const char *name) {
 
 int command_refused(const char *name, int reason, struct error *error) {
     const bool missing = reason == ENOENT || reason == ENOTDIR;
-    error_set(error, "cannot run %s: %s%s", *name ? name : "''",
+    const bool here = reason == ENOENT && *name && !strchr(name, '/') && access(name, X_OK) == 0;
+    error_set(error, "cannot run %s: %s%s%s%s", *name ? name : "''",
               strerror(is_folder(name) ? EISDIR : reason),
-              reason == ENOEXEC ? ": it is damaged, or for another kind of processor" : "");
+              reason == ENOEXEC ? ": it is damaged, or for another kind of processor" : "",
+              here ? ": it is not in PATH, but here: ./" : "", here ? name : "");
     return missing ? 127 : 126;
 }

@@ -101,6 +101,10 @@ refused_alike() {
         fails_with "$status" "^culprit: cannot run ${name:-''}: $reason\$" run sim -- "$name"
 }
 check "no such command" refused_alike 127 'No such file or directory' no_such_program
+not_in_path() {
+    (cd "$scratch" && fails_with 127 '^culprit: cannot run known: No such file or directory: it is not in PATH, but here: ./known$' run stat -- known)
+}
+check "a program of this folder that is not in PATH" not_in_path
 check "an empty command" refused_alike 127 'No such file or directory' ''
 check "a command below a file" refused_alike 127 'Not a directory' "$scratch/plain/command"
 check "a folder as a command" refused_alike 126 'Is a directory' "$scratch"

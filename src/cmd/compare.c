@@ -9,6 +9,7 @@
 #include "options/exit_status.h"
 #include "report/html_calls.h"
 #include "trace/trace_name.h"
+#include "util/command_path.h"
 
 static bool prepare_side(struct compare_job *job, unsigned number, struct error *error) {
     struct compare_side *side = &job->sides[number];
@@ -25,6 +26,22 @@ static bool prepare_side(struct compare_job *job, unsigned number, struct error 
         return error_set(error, "out of memory for a command");
     input->command = side->command;
     return side->command[0] || error_set(error, "'%s' is no command", side->word);
+}
+
+/* The first may run for minutes before the second is looked for. */
+static bool commands_are_there(struct compare_job *job, struct error *error) {
+    char path[PATH_MAX];
+    for (unsigned number = 0; number < 2; number++) {
+        char *const *command = job->sides[number].command;
+        const int reason = command ? command_find(command[0], path, sizeof path) : 0;
+        if (!reason)
+            continue;
+        const int status = command_refused(command[0], reason, error);
+        if (!job->judged)
+            job->verb.failed = status;
+        return false;
+    }
+    return true;
 }
 
 /* Every instruction under each layout. */
@@ -99,7 +116,8 @@ bool compare_prepare_pair(struct compare_job *job, struct error *error) {
                                         .limited = job->input.limit,
                                         .with_calls = job->verb.output.html,
                                         .kept = &verb_watch.kept};
-    if (!prepare_side(job, 0, error) || !prepare_side(job, 1, error))
+    if (!prepare_side(job, 0, error) || !prepare_side(job, 1, error) ||
+        !commands_are_there(job, error))
         return false;
     take_machine(job);
     options_fix_machine(&job->input, &job->machine);

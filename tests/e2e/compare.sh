@@ -196,6 +196,12 @@ check "a report without all instructions is refused" fails_with 1 'with --json -
 check "JSON of another kind is refused" fails_with 1 'no report of' \
     run compare "$scratch/odd.json" "$scratch/new"
 check "what is no JSON is refused" fails_with 1 'line 1' run compare "$scratch/none.json" "$scratch/new"
+# Before the first has run.
+second_is_missing() {
+    rm -f "$scratch/ran"
+    fails_with 127 '^culprit: cannot run ./nowhere: No such file' run compare "touch $scratch/ran" ./nowhere && [ ! -e "$scratch/ran" ]
+}
+check "a second command that is not there is told at once" second_is_missing
 check "a command that is not there is told" fails_with 127 'cannot run' \
     run compare "$scratch/old" "$scratch/nothing"
 check "one run is too few" fails_with 2 'what with what' run compare "$scratch/old"

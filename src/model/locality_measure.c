@@ -25,9 +25,11 @@ static bool run(struct trace *trace, struct selector *selector, struct locality_
     if (status == 0 && !selector_started(selector))
         return error_set(error, "the function was never entered (see its name with nm)");
     return instructions > 0 ||
-           error_set(error, watcher_stops(watcher)
-                                ? "interrupted before the first instruction was profiled"
-                                : "no instructions were selected");
+           error_set(
+               error, "%s",
+               watcher_stops(watcher) ? "interrupted before the first instruction was profiled"
+               : trace_is_cut(trace) && trace_note_count(trace) ? trace_note(trace, 0)
+                                                                : "no instructions were selected");
 }
 
 bool locality_measure(struct trace *trace, const struct selection *selection,

@@ -65,6 +65,7 @@ bool captured_file_go(struct captured_file *file, int *exec_status, struct error
     if (good && !file->result.instructions)
         return error_set(error, "no instruction was captured%s",
                          file->watch->signal ? " before the interrupt"
-                                             : ": the command executed none");
+                         : file->import ? ": the trace is cut short before the first, or holds none"
+                                        : ": the command executed none");
     return good && check(file, error);
 }

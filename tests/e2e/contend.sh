@@ -118,6 +118,13 @@ other_machines_and_speeds() {
         contends --machine zen4 --frames no "$scratch/chase.ctrace" "$scratch/hashjoin.ctrace"
 }
 
+# Before its first instruction there is nothing to go on with.
+cut_at_once() {
+    head -c 4000 "$scratch/chase.ctrace" >"$scratch/begun.ctrace"
+    fails_with 1 'begun.ctrace: the trace is cut short after 0 instructions$' run contend "$scratch/begun.ctrace" &&
+        fails_with 1 'no instruction was captured: the trace is cut short before the first' run trace -o "$scratch/imported.ctrace" --import "$scratch/begun.ctrace"
+}
+
 # What breaks off is said to; what cannot be simulated is not advised to be.
 advice_can_be_followed() {
     local trace=$scratch/chase.ctrace
@@ -202,6 +209,7 @@ if ! skip_without riscv64-workloads "contention of known programs"; then
     check "models differ" models_differ
     check "places matter" places_matter
     check "other machines and speeds" other_machines_and_speeds
+    check "a trace that is cut before its first instruction is said to be" cut_at_once
     check "advice can be followed, cut traces are said to be" advice_can_be_followed
     check "the text fits, the picture is XML" text_and_picture
     check "nonsense is refused in one line" nonsense_is_refused

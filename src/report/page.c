@@ -67,7 +67,8 @@ static size_t quotation(const char *text) {
 }
 
 /* Bytes of the word that text begins with: up to the next space; in a command the next that is not
- * quoted; in prose likewise where a command is quoted, which has at most LONGEST bytes. */
+ * quoted; in prose likewise where a command is quoted, which has at most LONGEST bytes, and a
+ * figure keeps its percent sign. */
 static size_t word_length(const char *text, bool in_command) {
     enum { LONGEST = 60 };
     const size_t quoted_bytes = in_command ? 0 : quotation(text);
@@ -80,6 +81,8 @@ static size_t word_length(const char *text, bool in_command) {
         else if (text[length] == '\\' && !quoted && text[length + 1])
             length++;
     }
+    if (!in_command && length && text[length] && text[length + 1] == '%')
+        length += 1 + strcspn(text + length + 1, " ");
     return length;
 }
 

@@ -62,6 +62,17 @@ static void text_wraps_at_words(void **state) {
     expect(written, " - one two\n   three four\n");
 }
 
+/* "saves 11.2" has 10 columns, "saves 11.2 %" 12. */
+static void a_figure_keeps_its_percent_sign(void **state) {
+    (void)state;
+    struct written *written = begin(12);
+    page_wrap(&written->page, "saves 11.2 %. More", NULL, "", "");
+    expect(written, "saves\n11.2 %. More\n");
+    written = begin(11);
+    page_print(&written->page, "5 %% of it");
+    expect(written, "5 % of it\n");
+}
+
 /* Copied line by line into a shell, it is the same command: no line ends within quotes, and each
  * but the last ends with a backslash, for which there is room. */
 static void a_command_that_wraps_can_be_copied(void **state) {
@@ -107,6 +118,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_terminal_is_100_columns_wide),
         cmocka_unit_test(text_wraps_at_words),
+        cmocka_unit_test(a_figure_keeps_its_percent_sign),
         cmocka_unit_test(a_command_that_wraps_can_be_copied),
         cmocka_unit_test(a_note_ends_with_a_command),
         cmocka_unit_test(quoted_commands_stay_whole),

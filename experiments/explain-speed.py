@@ -53,7 +53,10 @@ def threads(first):
             except OSError:
                 continue
             name, fields = head.split("(", 1)[1], rest.split()
-            who = "emulator" if process != first else "main" if task == str(process) else name
+            if process == first:
+                who = "main" if task == str(process) else name
+            else:
+                who = "ideal cores" if name == "culprit" else "emulator"
             yield (process, task), who, (int(fields[11]) + int(fields[12])) / TICK
 
 
@@ -97,6 +100,12 @@ class Explained:
 
     def cpi(self):
         return self.told("cpi")
+
+
+def causes(one):
+    """Of a program with threads: what-ifs that were simulated, and those that were left out."""
+    what_if = one.told("together")["what_if"]
+    return [str(sum(not cause["reckoned"] for cause in what_if["causes"])), str(what_if["left_out"])]
 
 
 def explain(build, command):
@@ -191,12 +200,11 @@ def measure_threads(builds):
         alone = native(command)
         for title, one in zip(["now", "before"], by_turns(builds, command)):
             rows.append((name, title, f"{one.told('instructions') / 1e6:.0f}", f"{alone:.2f}",
-                         f"{one.seconds:.1f}", f"{one.whole:.1f}", f"{one.by_whom()['emulator']:.1f}",
-                         f"{one.cpi():.4f}"))
-            print(rows[-1])
+                         f"{one.seconds:.1f}", f"{one.whole:.1f}", f"{one.cpi():.4f}", *causes(one)))
+            print(rows[-1], flush=True)
         write_section(THREADS, "\n" + page.table(
-            ["run", "build", "M instructions", "native, s", "explain, s", "processor s", "emulator",
-             "CPI"], rows) + (f"\nNot installed: {', '.join(missing)}.\n" if missing else ""))
+            ["run", "build", "M instructions", "native, s", "explain, s", "processor s", "CPI",
+             "causes simulated", "left out"], rows) + (f"\nNot installed: {', '.join(missing)}.\n" if missing else ""))
 
 
 def write(rows, pairs):

@@ -14,14 +14,15 @@ enum { ROUND = 20, PIECE = 50 };
 /* `BODY` 20 times, a round; and the same as 20 turns of a loop. */
 #define ROUNDS(name, BODY)                                                                         \
     static __attribute__((noinline)) void name(long rounds) {                                      \
-        __asm__ volatile("mov $7, %%edx\nmov %%rdx, %%rax\n.p2align 6\n1: .rept 20\n" BODY         \
-                         "\n.endr\ndec %0\njnz 1b"                                                 \
-                         : "+r"(rounds)::"rax", "rcx", "rdx", "rsi", "r8", "r9", "cc", "memory");  \
+        __asm__ volatile(                                                                          \
+            "mov $7, %%edx\nmov %%rdx, %%rax\nmov %%rsp, %%r8\n.p2align 6\n1: .rept 20\n" BODY     \
+            "\n.endr\ndec %0\njnz 1b"                                                              \
+            : "+r"(rounds)::"rax", "rcx", "rdx", "rsi", "r8", "r9", "cc", "memory");               \
     }
 #define LOOP(name, BODY)                                                                           \
     static __attribute__((noinline)) void name(long rounds) {                                      \
         long turns = rounds * ROUND;                                                               \
-        __asm__ volatile("mov $7, %%edx\nmov %%rdx, %%rax\n.p2align 6\n1:\n" BODY                  \
+        __asm__ volatile("mov $7, %%edx\nmov %%rdx, %%rax\nmov %%rsp, %%r8\n.p2align 6\n1:\n" BODY \
                          "\ndec %0\njnz 1b"                                                        \
                          : "+r"(turns)::"rax", "rcx", "rdx", "rsi", "r8", "r9", "cc", "memory");   \
     }
@@ -41,6 +42,8 @@ enum { ROUND = 20, PIECE = 50 };
 #define PLACE                                                                                      \
     INDEX "mov %%rcx, %%rsi\nshl $6, %%rcx\nand $63, %%esi\nadd %%rsi, %%rcx\nshl $6, %%rcx\n"
 #define LOAD       "movzbl -8(%%rsp), %%ecx\nadd %%rcx, %%r8\n"
+#define COMPARE    "cmp $23, %%rdx\n"
+#define STEP       "add $0, %%r8\n" /* along memory, but for how far */
 #define ADD(r)     "add %%rdx, %%" r "\n"
 #define XOR(r)     "xor %%rdx, %%" r "\n"
 #define ROTATE(r)  "ror $24, %%" r "\n"
@@ -68,6 +71,9 @@ ROUNDS(mix_4, TWO(EACH(MIX)))
 ROUNDS(by_turns_4, TWO(EACH(ADD) EACH(XOR) EACH(ROTATE)))
 ROUNDS(additions_3, SIX(ADD("rax") ADD("rcx") ADD("r8")))
 ROUNDS(additions_4, SIX(EACH(ADD)))
+ROUNDS(compares_4, SIX(TWO(TWO(COMPARE))))
+ROUNDS(steps, SIX(STEP "cmpb $2, (%%r8)\n"))
+ROUNDS(tests, SIX(STEP "movzbl (%%r8), %%ecx\ntest %%ecx, %%ecx\n"))
 LOOP(random_loop, RANDOM)
 LOOP(index_loop, RANDOM INDEX)
 LOOP(place_loop, RANDOM PLACE)
@@ -100,7 +106,10 @@ static const struct row {
             {"random numbers, one a turn of a loop", random_loop},
             {"and an index of each", index_loop},
             {"and a place of each", place_loop},
-            {"and a load and its sum", load_loop}};
+            {"and a load and its sum", load_loop},
+            {"four compares, of nothing", compares_4},
+            {"a step along memory, and a compare with memory there", steps},
+            {"a step, a load there and a test of it", tests}};
 enum { ROWS = sizeof rows / sizeof *rows, LINKS = 6 /* of each body */ };
 
 int main(int words, char **word) {

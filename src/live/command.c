@@ -1,6 +1,7 @@
 /* The child waits on one pipe; another, closed by its exec, brings the reason when that fails. */
 #include "live/command.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,10 +22,10 @@ static void take_descriptors(const int descriptors[3]) {
 }
 
 static bool is_elf(const char *path) {
-    char start[4] = "";
+    char start[SELFMAG] = "";
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     const bool is = file >= 0 && read(file, start, sizeof start) == sizeof start &&
-                    memcmp(start, "\177ELF", sizeof start) == 0;
+                    memcmp(start, ELFMAG, SELFMAG) == 0;
     if (file >= 0)
         close(file);
     return is;

@@ -7,7 +7,6 @@
 #include "study/floor.h"
 #include "study/opened_trace.h"
 #include "util/command_path.h"
-#include "util/jobs.h"
 #include "util/temporary.h"
 
 /* Of a trace that is kept only in case of threads: some 3 GB. */
@@ -181,21 +180,11 @@ static bool plan_regions(struct simulated_run *run, struct error *error) {
     return true;
 }
 
-/* What ideal cores would save is told by their regions, too. */
 static bool make_forks(struct simulated_run *run, struct error *error) {
-    static const uint32_t IDEALS[] = {IDEAL_DMISS, IDEAL_BMISP, IDEAL_IMISS, IDEAL_SHALU,
-                                      IDEAL_LGALU, IDEAL_DL1,   IDEAL_BW,    IDEAL_WIN};
-    enum { EACH = 2 /* of these in a region */ };
-    uint32_t ideals[sizeof IDEALS / sizeof *IDEALS];
-    size_t count = 0;
     if (!run->forecasts || !run->regions.plan.count)
         return true;
-    for (size_t i = 0; i < sizeof IDEALS / sizeof *IDEALS; i++)
-        if (!(run->options.ideal & IDEALS[i]))
-            ideals[count++] = IDEALS[i];
-    run->forks = region_forks_new(ideals, count, EACH, run->regions.plan.count, jobs_processors());
-    run->together.forks = run->forks;
-    return run->forks || error_set(error, "out of memory for the regions");
+    run->together.forks = thread_what_ifs_fork(&run->options, run->regions.plan.count);
+    return run->together.forks || error_set(error, "out of memory for the regions");
 }
 
 static bool simulate(struct simulated_run *run, struct error *error) {
@@ -254,7 +243,7 @@ struct trace_exit simulated_run_exit(const struct simulated_run *run) {
 void simulated_run_free(struct simulated_run *run) {
     watch_trace(run->watch, NULL);
     simulation_free(&run->simulation);
-    region_forks_free(run->forks);
+    region_forks_free(run->together.forks);
     threads_by_regions_free(&run->regions);
     trace_close(run->trace);
     code_placement_free(&run->placed);

@@ -41,7 +41,6 @@ struct simulated_run {
     struct code_placement placed; /* likewise */
     struct together together;
     struct threads_by_regions regions; /* of threads; count 0 of the plan: they are not */
-    struct region_forks *forks;        /* of these, with `forecasts` */
     const char *apart; /* why threads are not simulated together; NULL: they are, or there is one */
     struct timed_capture timed; /* --for */
     int signal;     /* that ended the capture of what is simulated after it; 0: none did */

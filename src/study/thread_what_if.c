@@ -13,6 +13,7 @@
 #include "study/sharing_lines.h"
 #include "study/study.h"
 #include "util/array.h"
+#include "util/jobs.h"
 #include "util/order.h"
 
 #define LEAST_SHARE 0.01 /* of the time: what may save less is not looked at */
@@ -150,6 +151,20 @@ static void find_ideal(struct search *search, uint32_t bit, double promise) {
     struct candidate *candidate = add(search, WHAT_IF_IDEAL, promise);
     candidate->variant.ideal = bit;
     candidate->what.ideal = (uint32_t)__builtin_ctz(bit);
+}
+
+struct region_forks *thread_what_ifs_fork(const struct simulation_options *options,
+                                          size_t regions) {
+    static const uint32_t CORES[] = {/* those that find_cores() looks at, in its order */
+                                     IDEAL_DMISS, IDEAL_BMISP, IDEAL_IMISS, IDEAL_SHALU,
+                                     IDEAL_LGALU, IDEAL_DL1,   IDEAL_BW,    IDEAL_WIN};
+    enum { ALL = sizeof CORES / sizeof *CORES, EACH = 2 /* in a region */ };
+    uint32_t ideals[ALL];
+    size_t count = 0;
+    for (size_t i = 0; i < ALL; i++)
+        if (!(options->ideal & CORES[i]))
+            ideals[count++] = CORES[i];
+    return region_forks_new(ideals, count, EACH, regions, jobs_processors());
 }
 
 static void find_cores(struct search *search) {

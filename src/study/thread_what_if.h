@@ -6,6 +6,7 @@
 #include "simulate/thread_what_if.h"
 
 struct simulation;
+struct region_forks;
 struct simulation_options;
 struct watch;
 struct error;
@@ -18,6 +19,10 @@ enum {
     THREAD_WHAT_IF_BEGUN = 100000 /* a thread's beginning takes as long as so many: its reader
                                      decodes the code once more */
 };
+
+/* Beside a run by so many regions, which is to be simulated with `options`: ideal cores. NULL: no
+ * memory. The caller's to free. */
+struct region_forks *thread_what_ifs_fork(const struct simulation_options *options, size_t regions);
 
 /* `options`: of the run that made `simulation`, of which nothing was idealised but what still is
  * here. Of a run that was interrupted, and of one thread, it tells nothing. */

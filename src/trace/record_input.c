@@ -15,12 +15,10 @@
 
 enum { DATA_HEAD_BYTES = 48 /* of its payload */ };
 
-static ssize_t read_more(struct record_input *input) {
-    if (!input->seeks)
-        return read(input->fd, input->ready, sizeof input->ready);
-    const ssize_t n = pread(input->fd, input->ready, sizeof input->ready, (off_t)input->place);
-    input->place += n > 0 ? (size_t)n : 0;
-    return n;
+/* What comes from byte `at` of the file on. */
+static ssize_t read_more(struct record_input *input, uint64_t at) {
+    return input->seeks ? pread(input->fd, input->ready, sizeof input->ready, (off_t)at)
+                        : read(input->fd, input->ready, sizeof input->ready);
 }
 
 ssize_t record_input_bytes(struct record_input *input, uint8_t *to, size_t size,
@@ -35,7 +33,7 @@ ssize_t record_input_bytes(struct record_input *input, uint8_t *to, size_t size,
             done += n;
             continue;
         }
-        ssize_t n = read_more(input);
+        ssize_t n = read_more(input, input->offset + done);
         if (n < 0 && errno == EINTR && !input->interrupted)
             continue;
         if (n < 0 && errno != EINTR) {
@@ -63,7 +61,6 @@ static int skip_bytes(struct record_input *input, size_t size, struct error *err
         error_errno(error, "cannot read trace %s", input->path);
         return -1;
     }
-    input->place = input->offset;
     input->ended = input->offset > (uint64_t)status.st_size;
     return !input->ended;
 }

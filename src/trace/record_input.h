@@ -18,9 +18,8 @@ struct record_input {
     char *path;
     volatile sig_atomic_t interrupted; /* ends as at the end of the file */
 
-    bool seeks;      /* a file opened by its name: where it is read is told by `place`, so that
+    bool seeks;      /* a file opened by its name: it is read where `offset` tells, so that
                         processes that have it from this one read on by themselves */
-    uint64_t place;  /* behind `ready`, then */
     uint64_t offset; /* of the next byte of the file to hand out */
     uint64_t record; /* offset of the record being read */
     size_t at, end;  /* of `ready` */

@@ -183,9 +183,9 @@ void temporary_remove(struct temporaries *temporaries, char *path) {
 
 /* What to do where the folder is full. */
 static void name_another(struct error *error) {
-    static const char FULL[] = "No space left on device";
+    const char *full = strerror(ENOSPC);
     const size_t length = strlen(error->message);
-    if (length >= strlen(FULL) && !strcmp(error->message + length - strlen(FULL), FULL))
+    if (length >= strlen(full) && !strcmp(error->message + length - strlen(full), full))
         snprintf(error->message + length, sizeof error->message - length,
                  " (TMPDIR=FOLDER names another)");
 }

@@ -16,7 +16,7 @@ enum { ROUND = 20, PIECE = 50 };
     static __attribute__((noinline)) void name(long rounds) {                                      \
         __asm__ volatile(                                                                          \
             "mov $7, %%edx\nmov %%rdx, %%rax\nmov %%rsp, %%r8\n.p2align 6\n1: .rept 20\n" BODY     \
-            "\n.endr\ndec %0\njnz 1b"                                                              \
+            "\n.endr\ndec %0\njnz 1b\n9:"                                                          \
             : "+r"(rounds)::"rax", "rcx", "rdx", "rsi", "r8", "r9", "cc", "memory");               \
     }
 #define LOOP(name, BODY)                                                                           \
@@ -48,6 +48,12 @@ enum { ROUND = 20, PIECE = 50 };
 #define XOR(r)     "xor %%rdx, %%" r "\n"
 #define ROTATE(r)  "ror $24, %%" r "\n"
 #define MIX(r)     ADD(r) XOR(r) ROTATE(r)
+#define SHIFT      "rorx $3, %%rdx, %%rsi\n" /* these wait for nothing */
+#define PRODUCT    "imul $5, %%rdx, %%r9\n"
+#define CHOICES    "cmovz %%rdx, %%rax\ncmovz %%rdx, %%rcx\n"
+#define BRANCH     "jo 9f\n" /* never taken */
+#define PAIR       "cmp %%rdx, %%rdx\njne 9f\n"
+#define IN_MEMORY  "cmp -8(%%rsp), %%rdx\n"
 #define EACH(what) what("rax") what("rcx") what("r8") what("r9")
 
 ROUNDS(chain, SIX(LINK))
@@ -74,6 +80,15 @@ ROUNDS(additions_4, SIX(EACH(ADD)))
 ROUNDS(compares_4, SIX(TWO(TWO(COMPARE))))
 ROUNDS(steps, SIX(STEP "cmpb $2, (%%r8)\n"))
 ROUNDS(tests, SIX(STEP "movzbl (%%r8), %%ecx\ntest %%ecx, %%ecx\n"))
+ROUNDS(six_apart, SIX(THREE(APART) THREE(SHIFT)))
+ROUNDS(six_by_turns, SIX(THREE(APART SHIFT)))
+ROUNDS(products_between, SIX(APART PRODUCT TWO(SHIFT) PRODUCT))
+ROUNDS(one_product, SIX(TWO(TWO(APART)) PRODUCT))
+ROUNDS(one_shift, SIX(APART TWO(SHIFT) PRODUCT))
+ROUNDS(one_branch, SIX(TWO(TWO(APART)) PAIR))
+ROUNDS(two_branches, SIX(THREE(APART) TWO(BRANCH)))
+ROUNDS(two_choices, SIX(CHOICES BRANCH))
+ROUNDS(in_memory, SIX(SHIFT TWO(TWO(IN_MEMORY))))
 LOOP(random_loop, RANDOM)
 LOOP(index_loop, RANDOM INDEX)
 LOOP(place_loop, RANDOM PLACE)
@@ -107,6 +122,15 @@ static const struct row {
             {"and an index of each", index_loop},
             {"and a place of each", place_loop},
             {"and a load and its sum", load_loop},
+            {"three additions and three shifts, of nothing", six_apart},
+            {"by turns", six_by_turns},
+            {"an addition, a product, two shifts, a product", products_between},
+            {"four additions and a product", one_product},
+            {"an addition, two shifts, a product", one_shift},
+            {"four additions, and a compare with its branch", one_branch},
+            {"three additions and two branches, never taken", two_branches},
+            {"two conditional moves and a branch", two_choices},
+            {"a shift and four compares with memory", in_memory},
             {"four compares, of nothing", compares_4},
             {"a step along memory, and a compare with memory there", steps},
             {"a step, a load there and a test of it", tests}};

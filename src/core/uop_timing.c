@@ -147,12 +147,43 @@ static uint32_t interval_of(const struct machine *machine, const struct machine_
     return cycles < 1 ? 1 : cycles < LONGEST_INTERVAL ? (uint32_t)cycles : LONGEST_INTERVAL;
 }
 
+/* By itself. */
+static struct uop_timing timing_of(const struct machine *machine, const struct machine_form *form,
+                                   const struct static_insn *insn, const struct uop *uops,
+                                   uint32_t number) {
+    if (!form)
+        return uop_timing_of_class(machine, uops[number].operation);
+    return (struct uop_timing){.latency = latency_of(machine, form, insn, uops, number),
+                               .interval = interval_of(machine, form, insn, uops, number),
+                               .ports = ports_of(machine, form, insn, uops, number)};
+}
+
+/* Of the units that can execute a load's operation those that lie beside the load's. None: it is
+ * for some others only, and has a scheduler of its own choice; one that every unit of the pool can
+ * execute never has that. */
+static struct machine_ports beside(const struct machine *machine, const struct machine_ports *load,
+                                   const struct machine_ports *operation) {
+    struct machine_ports both = {{0}}, none = {{0}};
+    for (uint32_t i = 0; i < machine->pool_count; i++) {
+        uint16_t neighbours = 0;
+        for (uint32_t k = 0; k < machine->pool_count; k++)
+            neighbours |= load->units[k] ? machine->pools[k].neighbours.units[i] : 0;
+        both.units[i] = operation->units[i] & neighbours;
+        if (operation->units[i] != both.units[i] &&
+            operation->units[i] != (1u << machine->pools[i].units) - 1)
+            return none;
+    }
+    return both;
+}
+
 struct uop_timing uop_timing(const struct machine *machine, const struct machine_form *form,
                              const struct static_insn *insn, const struct uop *uops,
                              uint32_t number) {
-    if (!form)
-        return uop_timing_of_class(machine, uops[number].operation);
-    return (struct uop_timing){latency_of(machine, form, insn, uops, number),
-                               interval_of(machine, form, insn, uops, number),
-                               ports_of(machine, form, insn, uops, number)};
+    struct uop_timing timing = timing_of(machine, form, insn, uops, number);
+    if (uops[number].operation == OP_LOAD && number + 1u < insn->uop_count &&
+        shares_place(&machine->core, uops, number + 1)) {
+        const struct uop_timing operation = timing_of(machine, form, insn, uops, number + 1);
+        timing.beside = beside(machine, &timing.ports, &operation.ports);
+    }
+    return timing;
 }

@@ -9,7 +9,9 @@ struct uop_timing {
     uint32_t latency;  /* cycles from issue to the result; of a load before the L1, of a store to
                           the address */
     uint32_t interval; /* cycles that a unit is taken, 1 to 1000; a class says any */
-    struct machine_ports ports; /* the units that can execute it */
+    struct machine_ports ports;  /* the units that can execute it */
+    struct machine_ports beside; /* of a load: those of the operation of its instruction that may
+                                    wait in its scheduler ([pool.NAME] beside); or none */
 };
 
 struct uop_timing uop_timing_of_class(const struct machine *machine, enum operation operation);

@@ -72,6 +72,9 @@ static bool check_execution(const struct machine *machine, struct error *error) 
                          "[pool.%s] units = %u: with it the pools have %u units; allowed: %d",
                          machine->pools[machine->pool_count - 1].name,
                          machine->pools[machine->pool_count - 1].units, units, MACHINE_MAX_UNITS);
+    if (machine->core.result_bus[0] && units > MACHINE_MAX_UNITS / 2)
+        return error_set(error, "[core] result_bus = %s: the pools have %u units; with it: %d",
+                         machine->core.result_bus, units, MACHINE_MAX_UNITS / 2);
     for (int operation = OP_NOP + 1; operation < OP_COUNT; operation++) {
         const struct machine_class *class = &machine->classes[operation];
         const char *name = operation_name((enum operation)operation);

@@ -46,6 +46,9 @@ struct machine_pool {
     uint32_t units;  /* started per cycle when pipelined */
     char shares[64]; /* "alu0+alu3": it has no units of its own but these of other pools; "" */
     struct machine_ports shared; /* the same */
+    char beside[64]; /* "alu0+alu3": its units, in order, wait in the schedulers of these (queue's
+                        unit_entries); "": each has its own */
+    struct machine_ports neighbours; /* the same */
 };
 
 /* [class.OPERATION]: where µops of an operation class execute. */
@@ -251,6 +254,8 @@ struct machine_core {
                   system call as any */
     bool group_issue;     /* in order: a packet issues wholly before the next one */
     char store_data[64];  /* "fp0+fp1": units that take the data of a store; "": it needs none */
+    char result_bus[64];  /* "alu1": units that return one result a cycle, whenever its µop issued
+                             (queue's unit_entries); "": no limit */
     char given_first[64]; /* "alu0+alu3": units that µops are given before others, of queues with
                              unit_entries; "": those that the fewest kinds could use */
 };
@@ -306,7 +311,7 @@ struct machine {
     uint32_t page_size; /* bytes */
     struct machine_dram dram;
     struct machine_chip chip;
-    struct machine_ports store_data, given_first; /* core.store_data, core.given_first */
+    struct machine_ports store_data, given_first, result_bus; /* those of core */
     char forms_file[160]; /* "": none. With a '/' its path, else a name in the directories
                              that machines are looked for in */
     uint32_t form_count, form_ports_count;

@@ -134,15 +134,39 @@ static bool settle_named(const struct machine *machine, const char *text,
            error_prefix(error, "[core] %s", key);
 }
 
+static bool settle_beside(const struct machine *machine, struct machine_pool *pool,
+                          struct error *error) {
+    uint32_t count = 0;
+    memset(&pool->neighbours, 0, sizeof pool->neighbours);
+    if (!pool->beside[0])
+        return true;
+    if (!ports_parse(machine, pool->beside, &pool->neighbours, error))
+        return error_prefix(error, "[pool.%s] beside", pool->name);
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        count += (uint32_t)__builtin_popcount(pool->neighbours.units[i]);
+    if (pool->shares[0] || count != pool->units ||
+        machine->pools[ports_first_pool(&pool->neighbours)].queue != pool->queue)
+        return error_set(error,
+                         "[pool.%s] beside = %s: as many units of its queue as it has of its own "
+                         "are needed",
+                         pool->name, pool->beside);
+    return true;
+}
+
 bool ports_settle(struct machine *machine, struct error *error) {
     for (uint32_t i = 0; i < machine->pool_count; i++)
         memset(&machine->pools[i].shared, 0, sizeof machine->pools[i].shared);
     for (uint32_t i = 0; i < machine->pool_count; i++)
         if (machine->pools[i].shares[0] && !settle_shared(machine, &machine->pools[i], error))
             return false;
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        if (!settle_beside(machine, &machine->pools[i], error))
+            return false;
     return settle_named(machine, machine->core.store_data, &machine->store_data, "store_data",
                         error) &&
            settle_named(machine, machine->core.given_first, &machine->given_first, "given_first",
+                        error) &&
+           settle_named(machine, machine->core.result_bus, &machine->result_bus, "result_bus",
                         error);
 }
 

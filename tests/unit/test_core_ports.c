@@ -6,7 +6,8 @@
 static struct machine sharing_machine(void) {
     struct machine machine = little_machine();
     machine.pools[0].units = 2;
-    machine.pools[machine.pool_count] = (struct machine_pool){"mul", 0, 1, "alu1", {{2}}};
+    machine.pools[machine.pool_count] = (struct machine_pool){
+        .name = "mul", .queue = 0, .units = 1, .shares = "alu1", .shared = {{2}}};
     machine.classes[OP_INT_MUL].pool = machine.classes[OP_INT_DIV].pool = machine.pool_count++;
     return machine;
 }
@@ -65,19 +66,27 @@ static void unlimited_units_are_not_shared(void **state) {
 /* ---- units given at dispatch ---- */
 
 /* Multiplications, M, at alu1, and additions at either ALU, of which D read the first product,
- * in 8. Four dispatch in a cycle. Where each ALU has a scheduler of its own, each addition is given
- * the one that was given fewer in that cycle, or alu0. */
-static void dispatches(const char *what, uint32_t entries, const uint32_t *cycles) {
-    struct machine machine = sharing_machine();
+ * in 8. So many dispatch in a cycle. Where each ALU has a scheduler of its own, additions are given
+ * alu0 and alu1 by turns. */
+static void dispatches_on(struct machine *machine, const char *what, uint32_t entries,
+                          const uint32_t *cycles) {
     struct program_fixture *program = program_fixture_new();
-    machine.queues[0].unit_entries = entries;
+    machine->queues[0].unit_entries = entries;
     for (uint8_t i = 0; what[i]; i++)
         execute(program, operation(program, what[i] == 'M' ? OP_INT_MUL : OP_INT_ALU,
                                    (uint8_t)(1 + i), what[i] == 'D'));
-    simulate(program, &machine, 0);
+    simulate(program, machine, 0);
     for (uint32_t i = 0; what[i]; i++)
-        assert_int_equal(program->lives[i].issue, cycles[i]);
+        if (program->lives[i].issue != cycles[i])
+            fail_msg("%s: µop %u issues in %lu, not %u", what, i, program->lives[i].issue,
+                     cycles[i]);
     program_fixture_free(program);
+}
+
+static void dispatches(const char *what, uint32_t width, uint32_t entries, const uint32_t *cycles) {
+    struct machine machine = sharing_machine();
+    machine.core.dispatch_width = width;
+    dispatches_on(&machine, what, entries, cycles);
 }
 
 /* M alu1, D and the first I alu0, D alu1; then I alu0, D alu1, I alu0, I alu1. So the third I waits
@@ -85,16 +94,51 @@ static void dispatches(const char *what, uint32_t entries, const uint32_t *cycle
  * it has alu1 in 6, and the last waits. */
 static void a_bound_uop_waits_for_its_own_unit(void **state) {
     (void)state;
-    dispatches("MDIDIDII", 0, (const uint32_t[]){5, 8, 5, 8, 6, 9, 6, 7});
-    dispatches("MDIDIDII", 24, (const uint32_t[]){5, 8, 5, 8, 6, 9, 7, 6});
+    dispatches("MDIDIDII", 4, 0, (const uint32_t[]){5, 8, 5, 8, 6, 9, 6, 7});
+    dispatches("MDIDIDII", 4, 24, (const uint32_t[]){5, 8, 5, 8, 6, 9, 7, 6});
 }
 
-/* Three multiplications hold alu1 in 5, 6 and 7. What they were given counts in their own cycle
- * alone: of the four additions that dispatch in the next, two are given alu1 and wait for it. */
-static void each_cycle_gives_units_anew(void **state) {
+/* M alu1 and D alu0 have had their turn, so the second D begins new turns, with alu0 again. In the
+ * next cycle, of three, D has the turn of alu1; were it a new one it had alu0, behind two others,
+ * in
+ * 10. Where multiplications alone end turns of alu1, those behind still have alu0 in 5. */
+static void turns_go_on_in_the_next_cycle(void **state) {
     (void)state;
-    dispatches("MMMIIIII", 0, (const uint32_t[]){5, 6, 7, 5, 6, 7, 8, 8});
-    dispatches("MMMIIIII", 24, (const uint32_t[]){5, 6, 7, 5, 6, 8, 7, 9});
+    dispatches("MDDDII", 3, 24, (const uint32_t[]){5, 8, 9, 8, 6, 6});
+    dispatches("MMMIIIII", 4, 24, (const uint32_t[]){5, 6, 7, 5, 6, 8, 7, 9});
+}
+
+/* Behind a system call, for which all wait, schedulers are empty, and turns begin anew: the
+ * addition has alu0, also where another one had that before, and the multiplication issues beside
+ * it. */
+static void turns_begin_anew_when_all_are_empty(void **state) {
+    (void)state;
+    for (uint32_t others = 0; others < 2; others++) {
+        struct machine machine = sharing_machine();
+        struct program_fixture *program = program_fixture_new();
+        machine.queues[0].unit_entries = 24;
+        for (uint32_t i = 0; i < others; i++)
+            execute(program, operation(program, OP_INT_ALU, 1, 0));
+        execute(program,
+                with_flags(program, operation(program, OP_SYSTEM, 2, 0), INSN_SERIALISING));
+        execute(program, operation(program, OP_INT_ALU, 3, 0));
+        execute(program, operation(program, OP_INT_MUL, 4, 0));
+        simulate(program, &machine, 0);
+        const struct life *last = &program->lives[program->life_count - 1];
+        assert_int_equal(last[0].issue, last[-1].issue);
+        program_fixture_free(program);
+    }
+}
+
+/* A product comes three cycles after its multiplication issues, a sum one. M alu1, I alu0, I alu0,
+ * I alu1; then alu0, alu1 by turns. With one result a cycle at alu1 the addition that would issue
+ * there in 7, whose sum came in 8 with the product, waits; so does the one behind it. */
+static void a_result_waits_for_an_earlier_one(void **state) {
+    (void)state;
+    struct machine machine = sharing_machine();
+    dispatches_on(&machine, "MIIIIIII", 24, (const uint32_t[]){5, 5, 6, 6, 7, 7, 8, 8});
+    machine.result_bus.units[0] = 2;
+    dispatches_on(&machine, "MIIIIIII", 24, (const uint32_t[]){5, 5, 6, 6, 7, 8, 8, 9});
 }
 
 /* An addition is given alu0, which nothing else could use, and the multiplication behind it issues
@@ -116,12 +160,100 @@ static void units_given_first(void **state) {
 }
 
 /* M alu1, D alu0, D alu0, D alu1; they issue in 5, 8, 9 and 8. The fourth D, in the next cycle, is
- * given alu0 again. With two entries its scheduler is full until 8, and what dispatches behind it
- * waits, too, though alu1 has an entry since 5: an addition that reads nothing issues in 9. */
-static void a_full_scheduler_holds_dispatch(void **state) {
+ * given alu0 again, and I alu1. With two entries, of which alu0 has none left, the fourth D goes to
+ * alu1, behind the third. The turn of alu0 is I's then: its entry is free in 8, so I dispatches in
+ * 8 and, as the second D issues there in 9, issues in 10. */
+static void a_crowded_scheduler_is_passed_over_and_a_full_one_awaited(void **state) {
     (void)state;
-    dispatches("MDDDDI", 24, (const uint32_t[]){5, 8, 9, 8, 10, 6});
-    dispatches("MDDDDI", 2, (const uint32_t[]){5, 8, 9, 8, 10, 9});
+    dispatches("MDDDDI", 4, 24, (const uint32_t[]){5, 8, 9, 8, 10, 6});
+    dispatches("MDDDDI", 4, 2, (const uint32_t[]){5, 8, 9, 8, 9, 10});
+}
+
+/* ---- schedulers of several units ---- */
+
+enum { FAR_LINE = 0x100000 };
+
+/* Two ALUs; the unit of loads lies beside alu0. A scheduler has one entry. */
+static struct machine neighbouring_machine(void) {
+    struct machine machine = sharing_machine();
+    const uint32_t loads = machine.classes[OP_LOAD].pool;
+    machine.core.fuse_loads = true;
+    machine.queues[0].unit_entries = 1;
+    machine.pools[loads].units = 1;
+    strcpy(machine.pools[loads].beside, "alu0");
+    machine.pools[loads].neighbours.units[0] = 1;
+    return machine;
+}
+
+/* A load that misses, with its operation; an addition; a load. */
+static struct program_fixture *run_neighbours(const struct machine *machine,
+                                              enum operation operand) {
+    struct program_fixture *program = program_fixture_new();
+    const uint32_t insn = load(program, 9, 0);
+    add_uop(program, operand, 2, 9, 0);
+    execute_at(program, insn, FAR_LINE, 8);
+    execute(program, operation(program, OP_INT_ALU, 3, 0));
+    execute_at(program, load(program, 4, 0), FAR_LINE, 8);
+    simulate(program, machine, 0);
+    return program;
+}
+
+/* The operation waits for the value, in 108, in the entry that its load had, at alu0. The addition
+ * has alu1; the second load finds alu0's scheduler full until then. With schedulers of its own the
+ * unit of loads has an entry in 5. */
+static void a_load_and_its_operation_have_one_entry(void **state) {
+    (void)state;
+    struct machine machine = neighbouring_machine();
+    struct program_fixture *program = run_neighbours(&machine, OP_INT_ALU);
+    assert_int_equal(program->lives[0].issue, 5);
+    assert_int_equal(program->lives[1].issue, 108);
+    assert_int_equal(program->lives[2].issue, 5);
+    assert_int_equal(program->lives[3].dispatch, 108);
+    program_fixture_free(program);
+    machine.pools[machine.classes[OP_LOAD].pool].beside[0] = 0;
+    machine.pools[machine.classes[OP_LOAD].pool].neighbours.units[0] = 0;
+    program = run_neighbours(&machine, OP_INT_ALU);
+    assert_int_equal(program->lives[1].issue, 108);
+    assert_int_equal(program->lives[3].dispatch, 5);
+    program_fixture_free(program);
+}
+
+/* A compare with memory that fuses with its branch leaves the load alone: that chooses among the
+ * units of loads, and its entry is free in 5. The branch, which waits until 108, has alu0, whose
+ * turn it is, and dispatches in 5 when that entry is free; the addition alu1. */
+static void a_load_whose_compare_fuses_is_alone(void **state) {
+    (void)state;
+    struct machine machine = neighbouring_machine();
+    struct program_fixture *program = program_fixture_new();
+    machine.core.fuse_compare_branch = true;
+    const uint32_t compare = load(program, 9, 0);
+    add_uop(program, OP_INT_ALU, 2, 9, 0);
+    execute_at(program, with_flags(program, compare, INSN_SETS_FLAGS_FOR_FUSION), FAR_LINE, 8);
+    execute(program,
+            with_flags(program, branch(program, BRANCH_CONDITIONAL, 2), INSN_FUSES_WITH_FLAGS));
+    execute(program, operation(program, OP_INT_ALU, 3, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->life_count, 3);
+    assert_int_equal(program->lives[0].issue, 5);
+    assert_int_equal(program->lives[1].dispatch, 5);
+    assert_int_equal(program->lives[1].issue, 108);
+    assert_int_equal(program->lives[2].issue, 6);
+    program_fixture_free(program);
+}
+
+/* A multiplication goes to alu1, which is not beside the load: its entry is its own. So the load's
+ * is free in 5, and the addition, which has alu0, takes it: it dispatches in 5, the second load,
+ * behind it there, in 6. */
+static void an_operation_of_other_units_has_its_own_entry(void **state) {
+    (void)state;
+    const struct machine machine = neighbouring_machine();
+    struct program_fixture *program = run_neighbours(&machine, OP_INT_MUL);
+    assert_int_equal(program->lives[0].issue, 5);
+    assert_int_equal(program->lives[1].issue, 108);
+    assert_int_equal(program->lives[2].dispatch, 5);
+    assert_int_equal(program->lives[2].issue, 6);
+    assert_int_equal(program->lives[3].dispatch, 6);
+    program_fixture_free(program);
 }
 
 /* ---- the data of stores ---- */
@@ -130,7 +262,7 @@ static void a_full_scheduler_holds_dispatch(void **state) {
 static struct machine with_data_units(uint32_t pool, uint16_t ports) {
     struct machine machine = little_machine();
     if (pool == machine.pool_count)
-        machine.pools[machine.pool_count++] = (struct machine_pool){"data", 0, 1, "", {{0}}};
+        machine.pools[machine.pool_count++] = (struct machine_pool){.name = "data", .units = 1};
     strcpy(machine.core.store_data, "given below");
     machine.store_data.units[pool] = ports;
     return machine;
@@ -226,9 +358,14 @@ int main(void) {
         cmocka_unit_test(a_unit_that_is_not_pipelined_is_held),
         cmocka_unit_test(unlimited_units_are_not_shared),
         cmocka_unit_test(a_bound_uop_waits_for_its_own_unit),
-        cmocka_unit_test(each_cycle_gives_units_anew),
+        cmocka_unit_test(turns_go_on_in_the_next_cycle),
+        cmocka_unit_test(turns_begin_anew_when_all_are_empty),
+        cmocka_unit_test(a_result_waits_for_an_earlier_one),
         cmocka_unit_test(units_given_first),
-        cmocka_unit_test(a_full_scheduler_holds_dispatch),
+        cmocka_unit_test(a_crowded_scheduler_is_passed_over_and_a_full_one_awaited),
+        cmocka_unit_test(a_load_and_its_operation_have_one_entry),
+        cmocka_unit_test(a_load_whose_compare_fuses_is_alone),
+        cmocka_unit_test(an_operation_of_other_units_has_its_own_entry),
         cmocka_unit_test(data_take_units),
         cmocka_unit_test(forwarding_needs_both_halves),
         cmocka_unit_test(data_take_units_of_loads),

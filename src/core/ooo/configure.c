@@ -97,7 +97,9 @@ static void number_units(struct ooo *core, const struct machine *machine) {
                 continue;
             for (uint32_t unit = 0; unit < machine->pools[pool].units; unit++) {
                 const bool first = has_unit(&machine->given_first, pool, unit);
-                if (demand(machine, pool, unit) + (first ? 0 : MOST_KINDS + 1) == rank)
+                const bool apart = machine->queues[machine->pools[pool].queue].unit_entries;
+                const uint32_t kinds = apart ? 0 : demand(machine, pool, unit);
+                if (kinds + (first ? 0 : MOST_KINDS + 1) == rank)
                     core->unit_number[pool][unit] = number++;
             }
         }
@@ -110,6 +112,32 @@ static uint64_t numbered(const struct ooo *core, const struct machine_ports *por
         for (uint32_t left = ports->units[pool]; left; left &= left - 1)
             units |= UINT64_C(1) << core->unit_number[pool][__builtin_ctz(left)];
     return units;
+}
+
+static bool has_any(const struct ooo *core, const struct machine_ports *ports) {
+    return any_where(pool, core->pool_count, ports->units[pool]);
+}
+
+/* All units of the pools that these are of. */
+static uint64_t pools_of(const struct ooo *core, const struct machine_ports *ports) {
+    struct machine_ports all = {{0}};
+    for (uint32_t pool = 0; pool < core->pool_count; pool++)
+        if (ports->units[pool])
+            all.units[pool] = (uint16_t)((1u << core->pools[pool].units) - 1);
+    return numbered(core, &all);
+}
+
+static void set_schedulers(struct ooo *core, const struct machine *machine) {
+    for (uint32_t unit = 0; unit < MOST_SCHEDULERS; unit++)
+        core->schedulers.beside[unit] = UINT64_C(1) << unit;
+    for (uint32_t pool = 0; pool < machine->pool_count; pool++) {
+        const struct machine_ports *neighbours = &machine->pools[pool].neighbours;
+        uint32_t own = 0;
+        for (uint32_t i = 0; i < machine->pool_count; i++)
+            for (uint32_t left = neighbours->units[i]; left; left &= left - 1)
+                schedulers_join(&core->schedulers, core->unit_number[i][__builtin_ctz(left)],
+                                core->unit_number[pool][own++]);
+    }
 }
 
 static uint32_t queue_of(const struct ooo *core, const struct machine_ports *ports) {
@@ -128,7 +156,9 @@ struct unit unit_for(const struct ooo *core, enum operation operation,
     const bool halves = operation == OP_STORE && core->data_apart;
     const uint64_t data_place = halves ? core->data_unit.place : 0;
     const uint64_t units = core->ideal & IDEAL_BW ? UNLIMITED_UNIT : numbered(core, &timing->ports);
-    const bool apart = timing->interval <= 1 && !(core->ideal & IDEAL_BW);
+    const bool apart = core->queues[queue].unit_entries && !(core->ideal & IDEAL_BW);
+    const struct machine_ports *given =
+        has_any(core, &timing->beside) ? &timing->beside : &timing->ports;
     return (struct unit){.latency = latency,
                          .wake = operation == OP_LOAD         ? latency + l1_latency
                                  : latency && latency < least ? least
@@ -139,6 +169,8 @@ struct unit unit_for(const struct ooo *core, enum operation operation,
                          .queue_issues = low16(core->queues[queue].issue),
                          .entries = apart ? low16(core->queues[queue].unit_entries) : 0,
                          .units = units,
+                         .given = apart ? numbered(core, given) : 0,
+                         .pool = apart ? pools_of(core, given) : 0,
                          .place = (UINT64_C(1) << 16 * queue) + data_place,
                          .full = QUEUE_FULL << 16 * queue | data_place * QUEUE_FULL,
                          .second = halves && core->data_unit.queue == queue ? data_place : 0};
@@ -146,7 +178,7 @@ struct unit unit_for(const struct ooo *core, enum operation operation,
 
 static bool is_same(const struct unit *a, const struct unit *b) {
     return a->operation == b->operation && a->latency == b->latency && a->interval == b->interval &&
-           a->units == b->units && a->queue == b->queue;
+           a->units == b->units && a->given == b->given && a->queue == b->queue;
 }
 
 uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_timing *timing) {
@@ -159,6 +191,18 @@ uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_t
             predecoded_note_row(core->kept, row, timing);
     }
     return row;
+}
+
+/* µops that may wait; those with schedulers of their own wait there. */
+static uint64_t queue_entries(const struct ooo *core, uint32_t queue) {
+    const bool apart = core->queues[queue].unit_entries && !(core->ideal & IDEAL_BW);
+    return apart ? UINT64_MAX : core->queues[queue].entries;
+}
+
+void unit_row_alone(struct ooo *core, uint32_t row, const struct uop_timing *timing) {
+    const struct uop_timing alone = {timing->latency, timing->interval, timing->ports, {{0}}};
+    const uint32_t other = unit_row(core, (enum operation)core->units[row].operation, &alone);
+    core->units[row].alone = (uint16_t)(other < MOST_UNITS ? other : 0);
 }
 
 bool configure(struct ooo *core, const struct machine *machine) {
@@ -194,12 +238,14 @@ bool configure(struct ooo *core, const struct machine *machine) {
     core->split_mask = core->machine.split_load ? machine->l1d.line - UINT64_C(1) : UINT64_MAX;
     core->packet_limit = core->machine.fetch_target_queue;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        core->no_occupancy |= (QUEUE_FULL - lesser(core->queues[queue].entries, QUEUE_FULL))
+        core->no_occupancy |= (QUEUE_FULL - lesser(queue_entries(core, queue), QUEUE_FULL))
                               << 16 * queue;
     core->occupancy = core->no_occupancy;
     number_units(core, machine);
+    core->result_bus = numbered(core, &machine->result_bus);
+    set_schedulers(core, machine);
     if (machine->core.store_data[0]) {
-        const struct uop_timing data = {1, 1, machine->store_data};
+        const struct uop_timing data = {.latency = 1, .interval = 1, .ports = machine->store_data};
         core->data_unit = unit_for(core, OP_STORE, &data);
         core->data_apart = true;
     }
@@ -211,10 +257,10 @@ bool configure(struct ooo *core, const struct machine *machine) {
     /* µops on their way through the front end, and the buffer behind it. */
     core->fetch_capacity = core->machine.fetch_buffer + 2 * INSN_MAX_UOPS +
                            core->machine.frontend_depth * core->machine.dispatch_width;
-    if (!machine->form_count)
+    if (!machine->form_count && !any_where(i, machine->pool_count, machine->pools[i].beside[0]))
         return true;
-    core->with_forms = malloc(sizeof *core->with_forms);
-    if (core->with_forms)
-        *core->with_forms = *machine;
-    return core->with_forms != NULL;
+    core->described = malloc(sizeof *core->described);
+    if (core->described)
+        *core->described = *machine;
+    return core->described != NULL;
 }

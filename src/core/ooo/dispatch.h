@@ -73,12 +73,14 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
     const uint64_t second = flags & U_STORE ? unit->second : 0;
     if (queued && (core->occupancy + second) & unit->full)
         bound_by(&bound, wait_for_queue(core, bound.cycle, unit), DISPATCH_QUEUE);
-    if (__builtin_expect(queued && unit->entries, 0))
-        bound_by(&bound,
-                 schedulers_give(&core->schedulers, unit->units, unit->entries, bound.cycle),
-                 DISPATCH_QUEUE);
-    if (bound.cycle >= end)
+    const uint64_t had = core->schedulers.had;
+    if (__builtin_expect(queued && unit->entries, 0) &&
+        !(flags & U_SHARES && schedulers_follow(&core->schedulers, unit, at)))
+        bound_by(&bound, schedulers_give(&core->schedulers, unit, at, bound.cycle), DISPATCH_QUEUE);
+    if (bound.cycle >= end) {
+        core->schedulers.had = had;
         return false;
+    }
     if (queued) {
         core->occupancy += unit->place;
         core->branches += branch;

@@ -124,6 +124,25 @@ void clear_slots(struct ooo *core, uint64_t cycle) {
 
 /* ---- several cycles ---- */
 
+uint64_t take_with_result(struct ooo *core, const struct unit *unit, uint64_t own, uint64_t ready) {
+    const uint64_t end = core->left + AHEAD_CYCLES - unit->latency, bus = own << 32;
+    const uint32_t later_by = unit->latency ? unit->latency - 1 : 0;
+    for (uint64_t cycle = ready; cycle < end; cycle++) {
+        struct issue_slots *slots = slots_at(core, cycle),
+                           *result = slots_at(core, cycle + later_by);
+        if (slots->queue[unit->queue] >= unit->queue_issues || slots->taken & own ||
+            result->taken & bus)
+            continue;
+        slots->queue[unit->queue]++;
+        slots->taken |= own;
+        result->taken |= bus;
+        mark_slots(core, cycle);
+        mark_slots(core, cycle + later_by);
+        return cycle;
+    }
+    return take_slots(core, unit, false, later(ready, end));
+}
+
 static bool unit_is_free(struct ooo *core, uint64_t cycle, const struct unit *unit) {
     return all_where(k, unit->interval, unit->units & ~slots_at(core, cycle + k)->taken);
 }

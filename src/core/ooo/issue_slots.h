@@ -35,8 +35,12 @@ struct unit {
     uint8_t queue;
     uint8_t operation;     /* enum operation */
     uint16_t queue_issues; /* µops that the queue may issue in a cycle */
-    uint16_t entries;      /* of each unit's own scheduler; 0: all units have one */
+    uint16_t alone;        /* of a load with an operation: the row of one without; else 0 */
+    uint16_t entries;      /* of a unit's scheduler (schedulers.h); 0: all units have one */
     uint64_t units;        /* that can execute it, by number: the first free one does */
+    uint64_t given;        /* units by one of which its scheduler is chosen: these; of a load those
+                              that the operation of its instruction has, which waits there, too */
+    uint64_t pool;         /* and the others that have µops by turns with them */
     uint64_t place, full;  /* of `occupancy`: a place of the queue, and set when it is full; of a
                               store whose data have units also those for the data */
     uint64_t second;       /* both in one queue: the place of one; else 0 */

@@ -272,7 +272,8 @@ uint64_t take_long_load(struct ooo *core, const struct stream_uop *stream, uint6
         unit.interval++;
         core->met_split = true;
     }
-    return take_slots(core, &unit, false, ready);
+    const uint64_t issue = take_slots(core, &unit, false, ready);
+    return unit.entries ? schedulers_leave(&core->schedulers, issue) : issue;
 }
 
 /* What is forwarded is not used before the line is there, if another core has it. */

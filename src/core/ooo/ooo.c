@@ -207,7 +207,7 @@ void ooo_free(struct ooo *core) {
     for (uint32_t insn = 0; insn < core->known_count; insn++)
         free(core->known[insn].block);
     free(core->known);
-    free(core->with_forms);
+    free(core->described);
     for (uint32_t chunk = 0; chunk < PREPARED_CHUNKS && core->prepared[chunk]; chunk++)
         free(core->prepared[chunk]);
     predecoded_free(core->kept);

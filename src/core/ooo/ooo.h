@@ -66,8 +66,9 @@ struct ooo {
     struct unit data_unit; /* for the data of stores, if data_apart; they are there a cycle later */
     bool data_apart;
     uint32_t unit_count; /* the input side's own, as are rows that no µop has been given yet */
-    struct machine *with_forms; /* the machine as described, if it has a table of forms; or NULL */
-    uint64_t no_occupancy;      /* `occupancy` when all queues are empty */
+    struct machine
+        *described;        /* the machine, if more than classes says where µops execute; or NULL */
+    uint64_t no_occupancy; /* `occupancy` when all queues are empty */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty;
     uint16_t bubbles[BRANCH_KINDS]; /* enum block_end, by enum branch_kind, of near targets */
     uint16_t far_bubble, near_bubble, indirect_bubble;
@@ -162,6 +163,7 @@ struct ooo {
     uint64_t first_squashed_store; /* and the number of its first store */
 
     /* issue; cycles up to `left` are over, and those up to `swept` cleared */
+    uint64_t result_bus;          /* units that return one result a cycle */
     struct schedulers schedulers; /* of units that are given at dispatch */
     struct issue_slots slots[SLOT_CYCLES];
     uint64_t slot_bits[SLOT_CYCLES / 64]; /* set: something issues in that cycle */
@@ -264,6 +266,8 @@ struct unit unit_for(const struct ooo *core, enum operation operation,
 /* The row of `units` for µops of this operation that take so long on the machine as described, made
  * if it is new; MOST_UNITS: there is no room. */
 uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_timing *timing);
+/* Notes which is a load's whose operation goes elsewhere, into the branch that it fuses with. */
+void unit_row_alone(struct ooo *core, uint32_t row, const struct uop_timing *timing);
 
 /* Hands the stream over to timing as far as it is filled; with `all`, waits until everything has
  * committed (ooo.c). */

@@ -227,8 +227,11 @@ static void start_fused(struct ooo *core, const struct known_insn *compare,
     uint64_t first = core->produced;
     const struct prepared_uop *last = compare->uops + compare->uop_count - 1;
     uint32_t places = place_flags(core, compare);
-    for (const struct prepared_uop *uop = compare->uops; uop < last; uop++)
-        emit_plain(core, uop, input);
+    for (const struct prepared_uop *uop = compare->uops; uop < last; uop++) {
+        struct stream_uop *load = emit_plain(core, uop, input);
+        const uint16_t alone = core->units[load->unit].alone;
+        load->unit = alone ? alone : load->unit;
+    }
     core->fused_operands = last;
     core->fused_places = places;
     if (core->produced != first) { /* its load goes first */

@@ -142,14 +142,18 @@ static uint32_t find_unit(struct ooo *core, const struct machine_form *form,
                           const struct static_insn *insn, uint32_t number, struct error *error) {
     const struct uop *uops = &core->code->uops[insn->first_uop];
     const enum operation operation = uops[number].operation;
-    if (!form)
+    const bool pairs = operation == OP_LOAD && number + 1u < insn->uop_count &&
+                       shares_place(&core->machine, uops, number + 1);
+    if (!form && !(core->described && pairs))
         return operation;
-    const struct uop_timing timing = uop_timing(core->with_forms, form, insn, uops, number);
+    const struct uop_timing timing = uop_timing(core->described, form, insn, uops, number);
     const uint32_t unit = unit_row(core, operation, &timing);
+    if (pairs && unit < MOST_UNITS)
+        unit_row_alone(core, unit, &timing);
     if (unit == MOST_UNITS)
         error_set(error,
                   "the forms of %.60s have more than %u different timings: give fewer of them",
-                  core->with_forms->forms_file, MOST_UNITS);
+                  core->described->forms_file, MOST_UNITS);
     return unit;
 }
 
@@ -208,7 +212,7 @@ bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
     if (before)
         *uops++ = prepare_sync(core, insn);
     const struct machine_form *form =
-        core->with_forms ? uop_timing_form(core->with_forms, insn) : NULL;
+        core->described ? uop_timing_form(core->described, insn) : NULL;
     const struct uop *own = &core->code->uops[insn->first_uop];
     for (uint32_t k = 0; k < insn->uop_count; k++) {
         const uint32_t unit = find_unit(core, form, insn, k, error);

@@ -3,20 +3,8 @@
 
 #include <string.h>
 
-static void begin_cycle(struct schedulers *schedulers, uint64_t cycle) {
-    if (schedulers->given_in == cycle)
-        return;
-    schedulers->given_in = cycle;
-    memset(schedulers->given, 0, sizeof schedulers->given);
-}
-
-/* How many the units were given in the cycle, those that were given the fewest. */
-static uint32_t fewest(const struct schedulers *schedulers, uint64_t units) {
-    uint32_t count = 0;
-    while (count + 1 < MOST_GIVEN && !(units & ~schedulers->given[count]))
-        count++;
-    return count;
-}
+/* A scheduler is crowded with so many of this many entries taken. */
+enum { CROWDED = 2, OF = 3 };
 
 /* A bit for each entry that is free; the cycle in which the first is, whether it has come or not.
  */
@@ -46,25 +34,84 @@ static uint64_t *free_entry(struct scheduler *scheduler, uint32_t entries, uint6
     return entry;
 }
 
-uint64_t schedulers_give(struct schedulers *schedulers, uint64_t units, uint32_t entries,
+static uint32_t scheduler_of(const struct schedulers *schedulers, uint64_t unit) {
+    return (uint32_t)__builtin_ctzll(schedulers->beside[__builtin_ctzll(unit)]);
+}
+
+static uint32_t count_free(const struct scheduler *scheduler) {
+    return (uint32_t)__builtin_popcountll(scheduler->free);
+}
+
+static bool is_crowded(struct scheduler *scheduler, uint32_t entries, uint64_t cycle) {
+    const uint32_t few = entries - (CROWDED * entries + OF - 1) / OF;
+    uint64_t first;
+    if (entries > MOST_ENTRIES || count_free(scheduler) > few)
+        return false;
+    scheduler->free = look_for_free(scheduler, entries, cycle, &first);
+    return count_free(scheduler) <= few;
+}
+
+/* The first of the units whose scheduler was not crowded when first looked at in this cycle; of
+ * all, if each was. */
+static uint64_t least_crowded(struct schedulers *schedulers, uint64_t units, uint32_t entries,
+                              uint64_t cycle) {
+    if (schedulers->looked_in != cycle) {
+        schedulers->looked_in = cycle;
+        schedulers->crowded = schedulers->looked = 0;
+    }
+    for (uint64_t left = units & ~schedulers->crowded; left; left &= left - 1) {
+        const uint64_t unit = left & -left;
+        const uint64_t all = schedulers->beside[__builtin_ctzll(unit)];
+        if (!(schedulers->looked & unit) &&
+            is_crowded(&schedulers->of[__builtin_ctzll(all)], entries, cycle))
+            schedulers->crowded |= all;
+        schedulers->looked |= all;
+        if (!(schedulers->crowded & unit))
+            return unit;
+    }
+    return units & -units;
+}
+
+/* The µop's own, in the scheduler of the one that was chosen. */
+static bool take_own(struct schedulers *schedulers, const struct unit *unit, uint64_t chosen) {
+    const uint64_t own = unit->units & schedulers->beside[__builtin_ctzll(chosen)];
+    schedulers->unit = own ? own & -own : chosen;
+    return own;
+}
+
+uint64_t schedulers_give(struct schedulers *schedulers, const struct unit *unit, uint64_t number,
                          uint64_t cycle) {
-    uint64_t unit, *entry, soonest = cycle;
-    uint32_t count;
+    if (schedulers->empty_at <= cycle)
+        schedulers->had = 0;
+    const uint64_t left = unit->given & ~schedulers->had;
+    uint64_t chosen, *entry, soonest = cycle;
     do {
         cycle = soonest;
-        begin_cycle(schedulers, cycle);
-        count = fewest(schedulers, units);
-        unit = units & ~schedulers->given[count];
-        unit = unit ? unit & -unit : units & -units;
-        entry = free_entry(&schedulers->of[__builtin_ctzll(unit)], entries, cycle, &soonest);
+        chosen = least_crowded(schedulers, left ? left : unit->given, unit->entries, cycle);
+        entry = free_entry(&schedulers->of[scheduler_of(schedulers, chosen)], unit->entries, cycle,
+                           &soonest);
     } while (!entry);
-    schedulers->given[count] |= unit;
-    schedulers->unit = unit;
+    schedulers->had = (left ? schedulers->had : schedulers->had & ~unit->pool) | chosen;
     schedulers->leaves = entry;
+    schedulers->awaited = chosen & unit->units ? 0 : number + 1;
+    take_own(schedulers, unit, chosen);
     return cycle;
 }
 
+bool schedulers_follow(struct schedulers *schedulers, const struct unit *unit, uint64_t number) {
+    return schedulers->awaited == number && take_own(schedulers, unit, schedulers->unit);
+}
+
+void schedulers_join(struct schedulers *schedulers, uint32_t one, uint32_t other) {
+    const uint64_t all = schedulers->beside[one] | schedulers->beside[other];
+    for (uint64_t left = all; left; left &= left - 1)
+        schedulers->beside[__builtin_ctzll(left)] = all;
+}
+
 void schedulers_clear(struct schedulers *schedulers) {
-    if (schedulers->leaves)
-        memset(schedulers, 0, sizeof *schedulers);
+    if (!schedulers->leaves)
+        return;
+    memset(schedulers->of, 0, sizeof schedulers->of);
+    schedulers->had = schedulers->looked_in = schedulers->awaited = schedulers->empty_at = 0;
+    schedulers->leaves = NULL;
 }

@@ -6,7 +6,7 @@ import subprocess
 
 from lib import loops, run
 
-KINDS = {"A": "lea 5(%%rdx),%%{0}", "S": "rorx $3,%%rdx,%%{0}", "M": "imul $5,%%rdx,%%{0}", "C": "cmovo %%rdx,%%{0}",
+KINDS = {"A": "lea 5(%%rdx),%%{0}", "S": "rorx $3,%%rdx,%%{0}", "M": "imul $5,%%rdx,%%{0}", "C": "cmovz %%rdx,%%{0}",
          "L": "mov -8(%%rsp),%%{0}", "X": "cmp -8(%%rsp),%%rdx", "B": "jo 9f", "K": "cmp %%rdx,%%rdx\njne 9f"}
 NAMES = {"A": "addition", "S": "shift", "M": "multiplication", "C": "conditional move", "L": "load", "X": "compare with memory",
          "B": "branch, never taken", "K": "compare and such a branch"}

@@ -49,6 +49,7 @@ struct machine_pool {
     char beside[64]; /* "alu0+alu3": its units, in order, wait in the schedulers of these (queue's
                         unit_entries); "": each has its own */
     struct machine_ports neighbours; /* the same */
+    bool joint; /* a µop that only units of `beside` can execute takes this pool's there, too */
 };
 
 /* [class.OPERATION]: where µops of an operation class execute. */

@@ -171,6 +171,29 @@ static void a_crowded_scheduler_is_passed_over_and_a_full_one_awaited(void **sta
 
 /* ---- schedulers of several units ---- */
 
+/* Multiplications and branches by turns; the unit of branches lies beside alu1. Where what only
+ * alu1 can execute takes that, too, the first branch waits for 6, the second multiplication, behind
+ * it, for 7. */
+static void a_uop_may_take_the_unit_beside_its_own(void **state) {
+    (void)state;
+    for (uint32_t joint = 0; joint < 2; joint++) {
+        static const uint64_t ISSUES[2][4] = {{5, 5, 6, 6}, {5, 6, 7, 8}};
+        struct machine machine = sharing_machine();
+        struct program_fixture *program = program_fixture_new();
+        machine.queues[0].unit_entries = 24;
+        machine.classes[OP_BRANCH].pool = machine.pool_count;
+        machine.pools[machine.pool_count++] = (struct machine_pool){
+            .name = "branch", .units = 1, .beside = "alu1", .neighbours = {{2}}, .joint = joint};
+        for (uint8_t i = 0; i < 4; i++)
+            execute(program, i % 2 ? branch(program, BRANCH_CONDITIONAL, 0)
+                                   : operation(program, OP_INT_MUL, 1 + i, 0));
+        simulate(program, &machine, 0);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(program->lives[i].issue, ISSUES[joint][i]);
+        program_fixture_free(program);
+    }
+}
+
 enum { FAR_LINE = 0x100000 };
 
 /* Two ALUs; the unit of loads lies beside alu0. A scheduler has one entry. */
@@ -363,6 +386,7 @@ int main(void) {
         cmocka_unit_test(a_result_waits_for_an_earlier_one),
         cmocka_unit_test(units_given_first),
         cmocka_unit_test(a_crowded_scheduler_is_passed_over_and_a_full_one_awaited),
+        cmocka_unit_test(a_uop_may_take_the_unit_beside_its_own),
         cmocka_unit_test(a_load_and_its_operation_have_one_entry),
         cmocka_unit_test(a_load_whose_compare_fuses_is_alone),
         cmocka_unit_test(an_operation_of_other_units_has_its_own_entry),

@@ -127,6 +127,15 @@ static uint64_t pools_of(const struct ooo *core, const struct machine_ports *por
     return numbered(core, &all);
 }
 
+/* Those of pools that are taken together with just these. */
+static uint64_t joint_units(const struct ooo *core, const struct machine_ports *ports) {
+    struct machine_ports joint = {{0}};
+    for (uint32_t pool = 0; pool < core->pool_count; pool++)
+        if (core->pools[pool].joint && !memcmp(&core->pools[pool].neighbours, ports, sizeof *ports))
+            joint.units[pool] = (uint16_t)((1u << core->pools[pool].units) - 1);
+    return numbered(core, &joint);
+}
+
 static void set_schedulers(struct ooo *core, const struct machine *machine) {
     for (uint32_t unit = 0; unit < MOST_SCHEDULERS; unit++)
         core->schedulers.beside[unit] = UINT64_C(1) << unit;
@@ -170,6 +179,7 @@ struct unit unit_for(const struct ooo *core, enum operation operation,
                          .entries = apart ? low16(core->queues[queue].unit_entries) : 0,
                          .units = units,
                          .given = apart ? numbered(core, given) : 0,
+                         .joint = apart ? joint_units(core, &timing->ports) : 0,
                          .pool = apart ? pools_of(core, given) : 0,
                          .place = (UINT64_C(1) << 16 * queue) + data_place,
                          .full = QUEUE_FULL << 16 * queue | data_place * QUEUE_FULL,

@@ -124,20 +124,25 @@ void clear_slots(struct ooo *core, uint64_t cycle) {
 
 /* ---- several cycles ---- */
 
-uint64_t take_with_result(struct ooo *core, const struct unit *unit, uint64_t own, uint64_t ready) {
-    const uint64_t end = core->left + AHEAD_CYCLES - unit->latency, bus = own << 32;
-    const uint32_t later_by = unit->latency ? unit->latency - 1 : 0;
+/* Of a result the unit that returns it is taken, in bits of their own. */
+enum { RESULT_BITS = 32 };
+
+uint64_t take_jointly(struct ooo *core, const struct unit *unit, uint64_t own, uint64_t ready) {
+    const uint64_t end = core->left + AHEAD_CYCLES - unit->latency;
+    const uint64_t beside = core->schedulers.beside[__builtin_ctzll(own)];
+    const uint64_t units = own | (beside & unit->joint);
+    const uint64_t result = (own & core->result_bus) << RESULT_BITS;
+    const uint32_t after = unit->latency ? unit->latency - 1 : 0;
     for (uint64_t cycle = ready; cycle < end; cycle++) {
-        struct issue_slots *slots = slots_at(core, cycle),
-                           *result = slots_at(core, cycle + later_by);
-        if (slots->queue[unit->queue] >= unit->queue_issues || slots->taken & own ||
-            result->taken & bus)
+        struct issue_slots *slots = slots_at(core, cycle), *last = slots_at(core, cycle + after);
+        if (slots->queue[unit->queue] >= unit->queue_issues || slots->taken & units ||
+            last->taken & result)
             continue;
         slots->queue[unit->queue]++;
-        slots->taken |= own;
-        result->taken |= bus;
+        slots->taken |= units;
+        last->taken |= result;
         mark_slots(core, cycle);
-        mark_slots(core, cycle + later_by);
+        mark_slots(core, cycle + after);
         return cycle;
     }
     return take_slots(core, unit, false, later(ready, end));

@@ -74,8 +74,9 @@ STAGE uint64_t take_slot(struct ooo *core, const struct unit *unit, uint64_t uni
     }
 }
 
-/* Likewise, of this unit, which returns one result a cycle (issue.c). */
-uint64_t take_with_result(struct ooo *core, const struct unit *unit, uint64_t own, uint64_t ready);
+/* Likewise, of this unit, which returns one result a cycle or is taken with one beside (issue.c).
+ */
+uint64_t take_jointly(struct ooo *core, const struct unit *unit, uint64_t own, uint64_t ready);
 
 /* Likewise, to the unit that it was given at dispatch, if it was. */
 STAGE uint64_t take_own_slot(struct ooo *core, const struct unit *unit, uint32_t flags,
@@ -83,8 +84,8 @@ STAGE uint64_t take_own_slot(struct ooo *core, const struct unit *unit, uint32_t
     if (__builtin_expect(!unit->entries, 1))
         return take_slot(core, unit, unit->units, flags, ready);
     const uint64_t own = core->schedulers.unit;
-    return schedulers_leave(&core->schedulers, own & core->result_bus
-                                                   ? take_with_result(core, unit, own, ready)
+    return schedulers_leave(&core->schedulers, own & core->result_bus || unit->joint
+                                                   ? take_jointly(core, unit, own, ready)
                                                    : take_slot(core, unit, own, flags, ready));
 }
 

@@ -40,6 +40,7 @@ struct unit {
     uint64_t units;        /* that can execute it, by number: the first free one does */
     uint64_t given;        /* units by one of which its scheduler is chosen: these; of a load those
                               that the operation of its instruction has, which waits there, too */
+    uint64_t joint;        /* units of which it takes the one beside its own, too */
     uint64_t pool;         /* and the others that have µops by turns with them */
     uint64_t place, full;  /* of `occupancy`: a place of the queue, and set when it is full; of a
                               store whose data have units also those for the data */

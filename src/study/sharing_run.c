@@ -145,10 +145,21 @@ static void count_threads(struct sharing_run *run) {
         run->thread_cycles = run->simulation.cycles;
 }
 
+/* Of one thread there is nothing to simulate. What the trace says of itself stands at its end. */
+static bool pass_over(struct sharing_run *run, struct error *error) {
+    struct trace_batch batch;
+    int status;
+    trace_outline(run->trace);
+    while ((status = trace_next(run->trace, &batch, error)) > 0)
+        ;
+    watch_trace(run->watch, NULL);
+    return status == 0;
+}
+
 bool sharing_run_go(struct sharing_run *run, struct error *error) {
     const uint32_t line_bytes = run->options.machine->l1d.line;
     if (!run->threads_seen)
-        return true;
+        return pass_over(run, error);
     if (!(run->traffic = line_traffic_new(line_bytes, error)))
         return false;
     const struct instruction_observer observer = line_traffic_observer(run->traffic);

@@ -103,6 +103,16 @@ alone() {
 }
 check "a program without threads is told of in one line" alone
 
+of_a_cut_trace() {
+    local text=$scratch/cut
+    run trace --output "$scratch/alone.ctrace" -- "$WORKLOADS/x86_64/chase" 100 >/dev/null 2>&1 &&
+        head -c $(($(stat -c %s "$scratch/alone.ctrace") * 3 / 4)) "$scratch/alone.ctrace" >"$scratch/cut.ctrace" &&
+        run sharing "$scratch/cut.ctrace" >"$text" &&
+        grep -q ' (partial)$' "$text" && grep -q '^It has one thread' "$text" &&
+        grep -q '^ - the trace is cut short after [1-9]' "$text" || { cat "$text"; return 1; }
+}
+check "that a trace of one thread is cut short is told" of_a_cut_trace
+
 run trace --no-addresses --output "$scratch/bare.ctrace" -- "$WORKLOADS/x86_64/counters" together 2 100 \
     >/dev/null 2>&1
 several() {

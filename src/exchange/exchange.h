@@ -40,6 +40,8 @@ bool exchange_format_is_read(enum exchange_format format);
 /* "pprof, perf-script, folded ..." */
 #define EXCHANGE_FORMAT_NAMES                                                                      \
     "pprof, perf-script, folded, callgrind, cachegrind, firefox, csv, otlp"
+/* Those that can be imported. */
+#define EXCHANGE_READ_NAMES "pprof or perf-script"
 /* False: no format of this name; none that files of this name are of. */
 bool exchange_format_find(const char *name, enum exchange_format *format);
 bool exchange_format_of_file(const char *path, enum exchange_format *format);

@@ -46,15 +46,26 @@ static void begin_session(struct import *import, const struct input *input) {
                                              .end = written};
 }
 
+/* A file of which nothing could be read may be of none of the formats. */
+static bool fail_by_guess(const struct import *import, struct error *error) {
+    const struct error why = *error;
+    return import->records
+               ? false
+               : error_set(error, "%s; a store, " EXCHANGE_READ_NAMES " can be imported",
+                           why.message);
+}
+
 static bool read_input(struct input *input, enum exchange_format format, struct import *import,
                        struct error *error) {
-    if (format == EXCHANGE_FORMATS && !recognise(input, &format, error))
+    const bool guessed = format == EXCHANGE_FORMATS;
+    if (guessed && !recognise(input, &format, error))
         return false;
     begin_session(import, input);
     if (!exchange_formats[format].read)
-        return error_set(error, "%s is written, not read: import pprof or perf-script",
+        return error_set(error, "%s is written, not read: import " EXCHANGE_READ_NAMES,
                          exchange_format_name(format));
-    return exchange_formats[format].read(input, import, error);
+    return exchange_formats[format].read(input, import, error) ||
+           (guessed && fail_by_guess(import, error));
 }
 
 bool exchange_import(struct store *store, const char *path, enum exchange_format format,

@@ -373,8 +373,11 @@ END
 fi
 
 # ---- what goes wrong ----
-check "refuses what is no profile" fails_with 1 'README.md: line [0-9]+: not a line of perf script' \
+check "refuses what is no profile" fails_with 1 'README.md: line [0-9]+: not a line of perf script.*; a store, pprof or perf-script can be imported$' \
     run epochs import README.md
+printf '\0\1abc' >"$scratch/bytes"
+check "also in bytes that are no text" fails_with 1 'bytes: offset [0-9]+: .*; a store, pprof or perf-script can be imported$' \
+    run epochs import "$scratch/bytes"
 check "refuses perf's own format" fails_with 1 "perf's own format is not read" \
     run epochs import <(printf 'PERFILE2 and more')
 gzip -c "$scratch/fixture.txt" | head -c 100 >"$scratch/cut.gz"

@@ -25,13 +25,15 @@ static bool sampling_worth(struct report *report) {
     const struct simulation *simulation = report->simulation;
     uint64_t windows = sampling_windows(&simulation->spread);
     double half = sampling_interval(&simulation->spread);
-    bool good = report_note(
-        report,
-        "sampled: %s of %s instructions simulated, in %s window%s of weight 2 to %" PRIu64
-        " after a start of weight 1; %s more warmed the caches",
-        text_count(simulation->simulated).s, text_count(simulation->executed).s,
-        text_count(windows).s, text_plural(windows), (uint64_t)1 << simulation->levels,
-        text_count(simulation->warmed).s);
+    char weights[32] = "2";
+    if (simulation->levels > 1)
+        snprintf(weights, sizeof weights, "2 to %" PRIu64, (uint64_t)1 << simulation->levels);
+    bool good = report_note(report,
+                            "sampled: %s of %s instructions simulated, in %s window%s of weight %s "
+                            "after a start of weight 1; %s more warmed the caches",
+                            text_count(simulation->simulated).s, text_count(simulation->executed).s,
+                            text_count(windows).s, text_plural(windows), weights,
+                            text_count(simulation->warmed).s);
     if (half < 0)
         good &= report_note(report, "sampling error: not known, too few windows; --exact simulates "
                                     "everything");

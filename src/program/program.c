@@ -356,6 +356,19 @@ bool program_locate(struct program *program, uint32_t number, uint64_t file_offs
     return location->function;
 }
 
+enum program_language program_language(struct program *program, uint32_t number,
+                                       uint64_t file_offset) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    uint64_t address;
+    if (!image || !elf_image_offset_to_address(&image->binary, file_offset, &address))
+        return LANGUAGE_OTHER;
+    if (!image->source_sought)
+        find_source(program, image);
+    if (image->source)
+        return source_language(image->source, address);
+    return image->go ? LANGUAGE_GO : LANGUAGE_OTHER;
+}
+
 bool program_find_function(struct program *program, uint32_t number, const char *name,
                            uint64_t *file_offset, uint64_t *size) {
     struct image *image = number < program->count ? program->images[number] : NULL;

@@ -150,6 +150,11 @@ bool program_data_bounds(struct program *program, uint32_t image, uint64_t *low,
  * machine that isa/ does not know. */
 bool program_image_isa(const struct program *program, uint32_t image, enum isa *isa);
 
+/* The language that code was written in, as its compiler says, where that matters to a caller. */
+enum program_language { LANGUAGE_OTHER, LANGUAGE_RUST, LANGUAGE_GO, LANGUAGES };
+enum program_language program_language(struct program *program, uint32_t number,
+                                       uint64_t file_offset);
+
 /* Virtual address <-> file offset through the program headers; false outside any segment. */
 bool program_offset_to_address(struct program *program, uint32_t image, uint64_t file_offset,
                                uint64_t *address);

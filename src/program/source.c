@@ -39,6 +39,7 @@ struct scope { /* an inlined function, at one call */
 
 struct unit {
     Dwarf_Off offset; /* of its DIE */
+    enum program_language language;
     bool loaded;
     Dwarf_Files *files;       /* that rows refer to */
     Dwarf_Files *scope_files; /* that scopes refer to: others when the scopes are in a .dwo file */
@@ -109,18 +110,30 @@ static bool add_ranges(struct range_list *ranges, Dwarf_Die *die, uint32_t value
     return true;
 }
 
+static enum program_language language_of(Dwarf_Die *die) {
+    switch (dwarf_srclang(die)) {
+    case DW_LANG_Rust:
+        return LANGUAGE_RUST;
+    case DW_LANG_Go:
+        return LANGUAGE_GO;
+    default:
+        return LANGUAGE_OTHER;
+    }
+}
+
 static void index_units(struct source *source) {
     struct range_list ranges = {0};
     source->indexed = true;
     uint8_t type;
-    Dwarf_Die die, split;
+    Dwarf_Die die, split = {0};
     for (Dwarf_CU *cu = NULL;
          dwarf_get_units(source->dwarf, cu, &cu, NULL, &type, &die, &split) == 0;) {
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
         if (!array_room(source->units, source->unit_capacity, source->unit_count + 1))
             break;
-        source->units[source->unit_count] = (struct unit){.offset = dwarf_dieoffset(&die)};
+        source->units[source->unit_count] = (struct unit){
+            .offset = dwarf_dieoffset(&die), .language = language_of(split.addr ? &split : &die)};
         if (!add_ranges(&ranges, &die, (uint32_t)source->unit_count++))
             break;
     }
@@ -247,6 +260,13 @@ static const struct row *find_row(const struct unit *unit, uint64_t address) {
     size_t low = first_where(i, unit->row_count,
                              unit->rows[i].address > address); /* the first row after the address */
     return low ? &unit->rows[low - 1] : NULL;
+}
+
+enum program_language source_language(struct source *source, uint64_t address) {
+    if (!source->indexed)
+        index_units(source);
+    const struct span *span = span_table_find(&source->spans, address);
+    return span ? source->units[span->value].language : LANGUAGE_OTHER;
 }
 
 void source_locate(struct source *source, uint64_t address, struct arena *arena,

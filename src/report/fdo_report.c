@@ -29,13 +29,19 @@ static void put_others(const struct fdo_run *run, FILE *file) {
     }
 }
 
-/* What to do with it. */
+/* What to do with it, where there is something. */
 static void put_use(const struct fdo_run *run, const char *path, FILE *file) {
     const char *image = fdo_image_path(run, run->chosen);
+    const bool rust = run->language == LANGUAGE_RUST;
+    if (run->language == LANGUAGE_GO)
+        return;
     fputs("next: ", file);
     switch (run->format) {
     case COMPILER_AUTOFDO:
-        fputs("clang -O2 -g1 -fdebug-info-for-profiling -fprofile-sample-use=", file);
+        fputs(rust ? "rustc +nightly -O -C debuginfo=1 -Z debug-info-for-profiling "
+                     "-Z profile-sample-use="
+                   : "clang -O2 -g1 -fdebug-info-for-profiling -fprofile-sample-use=",
+              file);
         text_put_word(file, path);
         break;
     case COMPILER_BOLT:
@@ -49,13 +55,15 @@ static void put_use(const struct fdo_run *run, const char *path, FILE *file) {
               file);
         break;
     default:
-        fputs("create_gcov --profiler=text --profile=", file);
+        fputs(rust ? "create_llvm_prof --profiler=text --profile="
+                   : "create_gcov --profiler=text --profile=",
+              file);
         text_put_word(file, path);
         fputs(" --binary=", file);
         text_put_word(file, image);
-        fputs(" --gcov_version=1 --gcov=", file);
+        fputs(rust ? " --out=" : " --gcov_version=1 --gcov=", file);
         text_put_word(file, path);
-        fputs(".gcov", file);
+        fputs(rust ? ".prof" : ".gcov", file);
     }
     fputc('\n', file);
 }
@@ -72,10 +80,14 @@ static void put_lines(const struct fdo_run *run, const char *path, FILE *file) {
             text_percent((double)run->chosen->instructions, (double)executions->instructions).s,
             text_taken(executions->seconds).s, executions->complete ? "" : " (partial)");
     put_others(run, file);
-    if (run->format == COMPILER_BOLT && !run->relocations)
+    if (run->format == COMPILER_BOLT && !run->relocations && run->language != LANGUAGE_GO)
         fputs(
             "note: it was linked without -Wl,-q: llvm-bolt can move blocks in it, not functions\n",
             file);
+    if (run->language == LANGUAGE_GO)
+        fputs("note: Go's compiler reads no such profile: go build -pgo takes those that "
+              "runtime/pprof writes\n",
+              file);
     for (uint32_t i = 0; i < executions->notes.count; i++)
         fprintf(file, "note: %s\n", executions->notes.text[i]);
 }

@@ -93,6 +93,20 @@ bool fdo_run_count(struct fdo_run *run, struct error *error) {
     return choose(run, error);
 }
 
+static enum program_language find_language(const struct fdo_run *run) {
+    uint64_t instructions[LANGUAGES] = {0};
+    enum program_language most = LANGUAGE_OTHER;
+    for (size_t i = 0; i < run->insns.count; i++) {
+        const struct executed *insn = &run->insns.items[i];
+        if (insn->at.image == run->chosen->number)
+            instructions[program_language(run->program, run->profile.image, insn->at.offset)] +=
+                insn->times;
+    }
+    for (enum program_language k = 0; k < LANGUAGES; k++)
+        most = instructions[k] > instructions[most] ? k : most;
+    return most;
+}
+
 bool fdo_run_write(struct fdo_run *run, FILE *file, struct error *error) {
     const struct region_image *image = &run->executions.code.images[run->chosen->number];
     run->program = program_new();
@@ -109,6 +123,7 @@ bool fdo_run_write(struct fdo_run *run, FILE *file, struct error *error) {
     enum isa isa;
     if (!program_image_isa(run->program, run->profile.image, &isa)) /* the file cannot be used */
         return error_set(error, "%s", program_image_note(run->program, run->profile.image));
+    run->language = find_language(run);
     run->relocations = program_has_relocations(run->program, run->profile.image);
     return compiler_profile_write(&run->profile, run->format, error);
 }

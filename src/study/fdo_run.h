@@ -27,7 +27,8 @@ struct fdo_run {
     const struct fdo_image *chosen;
     struct program *program;
     struct compiler_profile profile;
-    bool relocations; /* are in the file, so that llvm-bolt can move functions */
+    enum program_language language; /* of most that was executed of the file */
+    bool relocations;               /* are in the file, so that llvm-bolt can move functions */
 };
 
 /* Counts, and chooses a file. An interrupt ends it: what was executed until then is what is told.

@@ -83,6 +83,23 @@ clang_runs() {
 }
 if clang_runs; then check "clang optimises by it" used; else skip "clang optimises by it" "no clang here"; fi
 
+# The same program, said to be of another language.
+of_language() { # CODE (in hexadecimal, DW_LANG_...)
+    cc -O1 -g1 -dA -S -o "$scratch/other.s" "$scratch/kinds.c" &&
+        sed -i "/\.byte/s/0x[0-9a-f]*\([^0-9a-f].*DW_AT_language\)/$1\1/" "$scratch/other.s" &&
+        cc -o "$scratch/other" "$scratch/other.s"
+}
+advised() { # FORMAT, and what is told
+    run fdo --format "$1" -o "$scratch/other.$1" -- "$scratch/other" 2>"$scratch/said" && grep -qE "$2" "$scratch/said" || { cat "$scratch/said"; return 1; }
+}
+languages() {
+    of_language 0x1c && advised autofdo '^next: rustc .*-Z profile-sample-use=.*/other.autofdo$' &&
+        advised ranges '^next: create_llvm_prof .*--out=' && advised bolt '^next: llvm-bolt ' || return 1
+    of_language 0x16 && advised autofdo "^note: Go's compiler reads no such profile" && ! grep '^next: ' "$scratch/said" || return 1
+    of_language 0xc && advised autofdo '^next: clang ' && advised ranges '^next: create_gcov '
+}
+check "what to do with a profile is told for the program's language" languages
+
 bolted() {
     cc -O1 -Wl,-q -o "$scratch/linked" "$scratch/kinds.c" &&
         run fdo --format bolt -o "$scratch/linked.fdata" -- "$scratch/linked" &&

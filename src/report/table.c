@@ -1,6 +1,7 @@
 /* Widths: every column gets its least, or what its cells need if that is less; what is left goes to
- * the narrowest of those that need more, column by column. Where not even the least fits, the
- * column of highest rank is left out; when none is left that may be, the widest that can be cut
+ * the narrowest of those that need more, column by column. Where something would be cut, columns
+ * without any text below their heading go first; where not even the least fits, that of highest
+ * rank is left out; when none is left that may be, the widest that can be cut
  * shrinks. */
 #include "report/table.h"
 
@@ -27,6 +28,7 @@ struct table {
     struct arena headings, texts; /* of the columns; of cells and lines */
     struct table_column columns[MOST_COLUMNS];
     unsigned needs[MOST_COLUMNS];  /* of the widest cell, or the heading */
+    bool filled[MOST_COLUMNS];     /* has a cell with text in it */
     unsigned widths[MOST_COLUMNS]; /* once the heading is printed; 0: the column is left out */
     size_t column_count;
     const char **cells; /* not yet printed, row by row */
@@ -102,6 +104,7 @@ void table_cell(struct table *table, const char *text) {
         return;
     }
     table->cells[table->cell_count++] = keep(table, &table->texts, text);
+    table->filled[column] |= text[0] != 0;
     unsigned columns =
         table->columns[column].kind == TABLE_LIST ? list_columns(text) : text_columns(text);
     if (columns > table->needs[column])
@@ -212,10 +215,23 @@ static void grow(const struct table *table, struct layout *layout) {
         layout->widths[i]++;
 }
 
+/* Of a table that is printed while it is filled, text may come later. */
+static void leave_out_empty(const struct table *table, struct layout *layout) {
+    const size_t rows = table->cell_count / table->column_count;
+    struct layout whole;
+    memcpy(whole.widths, table->needs, sizeof whole.widths);
+    if (!rows || rows >= TABLE_MEASURED || taken(table, &whole) <= room_of(table))
+        return;
+    for (size_t i = 0; i < table->column_count; i++)
+        if (!table->filled[i])
+            layout->widths[i] = 0;
+}
+
 static void lay_out(struct table *table) {
     const unsigned columns = room_of(table);
     struct layout layout = least_layout(table);
     size_t i;
+    leave_out_empty(table, &layout);
     while (taken(table, &layout) > columns && find_column(table, &layout, left_out_first, &i))
         layout.widths[i] = 0;
     while (taken(table, &layout) > columns && find_column(table, &layout, widest, &i))

@@ -1,5 +1,6 @@
-/* A table of a report. Its columns take what their cells need; where the page is narrower, names
- * are shortened, and before they can no longer be read the least columns are left out.
+/* A table of a report. Its columns take what their cells need; where the page is narrower, empty
+ * columns are left out and names shortened, and before they can no longer be read the least columns
+ * are left out.
  *
  *     struct table *table = table_new(page);
  *     table_column(table, "  share", TABLE_FIGURE, .gap = 0);

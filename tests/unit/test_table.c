@@ -152,6 +152,27 @@ static void lists_end_where_the_room_does(void **state) {
     expect(&written, table, "no stack\n 1 ST-L1 8.6 …\n 2 Base 99.9\n");
 }
 
+/* 4 + 2 + 9 + 2 + 6 would be 23 columns. */
+static struct table *with_an_empty_column(struct written *written, unsigned columns) {
+    struct table *table = begin(written, columns);
+    table_column(table, "line", TABLE_WORD, .gap = 0);
+    table_column(table, "text", TABLE_TEXT, .gap = 2, .least = 4);
+    table_column(table, "caller", TABLE_NAME, .gap = 2, .least = 6);
+    table_cell(table, "a:1");
+    table_cell(table, "total = 0");
+    table_cell(table, "");
+    return table;
+}
+
+static void an_empty_column_gives_its_room(void **state) {
+    (void)state;
+    struct written written;
+    struct table *table = with_an_empty_column(&written, 22);
+    expect(&written, table, "line  text\na:1   total = 0\n");
+    table = with_an_empty_column(&written, 23);
+    expect(&written, table, "line  text       caller\na:1   total = 0\n");
+}
+
 /* The widths are those of the first rows, and the heading comes once. */
 static void long_tables_are_printed_while_they_are_filled(void **state) {
     (void)state;
@@ -182,6 +203,7 @@ int main(void) {
         cmocka_unit_test(the_least_columns_are_left_out),
         cmocka_unit_test(figures_are_never_cut),
         cmocka_unit_test(lists_end_where_the_room_does),
+        cmocka_unit_test(an_empty_column_gives_its_room),
         cmocka_unit_test(long_tables_are_printed_while_they_are_filled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

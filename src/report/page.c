@@ -2,9 +2,12 @@
  * parts in them; each goes to the line as long as there is room. */
 #include "report/page.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/array.h"
 
 enum { LINE_BYTES = 4096 };
 
@@ -66,9 +69,19 @@ static size_t quotation(const char *text) {
     return 0;
 }
 
+/* Whether text begins with a unit, or what multiplies one. */
+static bool is_unit(const char *text) {
+    static const char *const UNITS[] = {"%",   "k",   "M",   "G",   "T",   "P",   "E",  "B",
+                                        "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ns", "us",
+                                        "µs",  "ms",  "s",   "min", "h",   "d",   "GHz"};
+    const size_t length = strcspn(text, " ,;:.)]");
+    return any_where(i, sizeof UNITS / sizeof *UNITS,
+                     strlen(UNITS[i]) == length && !strncmp(UNITS[i], text, length));
+}
+
 /* Bytes of the word that text begins with: up to the next space; in a command the next that is not
  * quoted; in prose likewise where a command is quoted, which has at most LONGEST bytes, and a
- * figure keeps its percent sign. */
+ * figure keeps its unit. */
 static size_t word_length(const char *text, bool in_command) {
     enum { LONGEST = 60 };
     const size_t quoted_bytes = in_command ? 0 : quotation(text);
@@ -81,8 +94,8 @@ static size_t word_length(const char *text, bool in_command) {
         else if (text[length] == '\\' && !quoted && text[length + 1])
             length++;
     }
-    if (!in_command && length && text[length] && text[length + 1] == '%')
-        length += 1 + strcspn(text + length + 1, " ");
+    if (!in_command && length && isdigit((unsigned char)text[length - 1]) && text[length])
+        length += is_unit(text + length + 1) ? 1 + strcspn(text + length + 1, " ") : 0;
     return length;
 }
 

@@ -63,7 +63,7 @@ static void text_wraps_at_words(void **state) {
 }
 
 /* "saves 11.2" has 10 columns, "saves 11.2 %" 12. */
-static void a_figure_keeps_its_percent_sign(void **state) {
+static void a_figure_keeps_its_unit(void **state) {
     (void)state;
     struct written *written = begin(12);
     page_wrap(&written->page, "saves 11.2 %. More", NULL, "", "");
@@ -71,6 +71,9 @@ static void a_figure_keeps_its_percent_sign(void **state) {
     written = begin(11);
     page_print(&written->page, "5 %% of it");
     expect(written, "5 % of it\n");
+    written = begin(11);
+    page_wrap(&written->page, "it took 12 ms, in 1.5 M steps of 3 each", NULL, "", "");
+    expect(written, "it took\n12 ms, in\n1.5 M steps\nof 3 each\n");
 }
 
 /* Copied line by line into a shell, it is the same command: no line ends within quotes, and each
@@ -118,7 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_terminal_is_100_columns_wide),
         cmocka_unit_test(text_wraps_at_words),
-        cmocka_unit_test(a_figure_keeps_its_percent_sign),
+        cmocka_unit_test(a_figure_keeps_its_unit),
         cmocka_unit_test(a_command_that_wraps_can_be_copied),
         cmocka_unit_test(a_note_ends_with_a_command),
         cmocka_unit_test(quoted_commands_stay_whole),

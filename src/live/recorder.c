@@ -264,6 +264,10 @@ void recorder_times(const struct recorder *recorder, struct live_event_times *ti
             times[i].enabled = reference.running;
 }
 
+size_t recorder_running(const struct recorder *recorder, uint32_t *pids, size_t most) {
+    return replay_running(recorder->replay, pids, most);
+}
+
 void recorder_statistics(const struct recorder *recorder, struct recorder_statistics *statistics) {
     struct replay_statistics replayed;
     replay_statistics(recorder->replay, &replayed);

@@ -58,6 +58,9 @@ void recorder_set_periods(struct recorder *recorder, const struct live_event *ev
 /* Ends sampling and delivers all the rest. */
 bool recorder_finish(struct recorder *recorder, struct error *error);
 
+/* replay_running(). */
+size_t recorder_running(const struct recorder *recorder, uint32_t *pids, size_t most);
+
 /* How long each event could have been counted so far, and was, on all processors; `times` has room
  * for all. */
 struct live_event_times;

@@ -8,6 +8,8 @@
 #include "live/resolver.h"
 #include "trace/trace.h"
 
+enum { RECORDING_RUNNING_TOLD = 4 };
+
 struct recording {
     struct live_event events[LIVE_EVENTS_MAX];
     struct live_event_times times[LIVE_EVENTS_MAX]; /* that they were sampled */
@@ -22,4 +24,6 @@ struct recording {
     const char *note;     /* NULL: none */
     char stack_note[512]; /* as recorder_note(); empty: none */
     struct trace_exit exit;
+    size_t running; /* processes of the command that were there when it had ended */
+    uint32_t running_pids[RECORDING_RUNNING_TOLD];
 };

@@ -5,7 +5,9 @@
  * together. */
 #include "live/replay.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -533,6 +535,20 @@ bool replay_unknown(struct replay *replay, uint32_t pid, const struct walk_unkno
     const struct address_range *range =
         process ? address_map_find(&process->map, unknown->address) : NULL;
     return !range || unwinder_tell(replay->unwinder, range, &unknown->file) || no_memory(error);
+}
+
+size_t replay_running(const struct replay *replay, uint32_t *pids, size_t most) {
+    size_t count = 0;
+    for (size_t i = 0; i < replay->count; i++) {
+        const struct replayed *process = &replay->items[i];
+        const pid_t pid = (pid_t)process->process.key.pid;
+        if (!process->threads || process->attached || pid <= 0 ||
+            (kill(pid, 0) != 0 && errno == ESRCH))
+            continue;
+        if (count++ < most)
+            pids[count - 1] = (uint32_t)pid;
+    }
+    return count;
 }
 
 void replay_statistics(const struct replay *replay, struct replay_statistics *statistics) {

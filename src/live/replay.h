@@ -46,4 +46,8 @@ bool replay_record(struct replay *replay, const struct perf_record *record, uint
 bool replay_unknown(struct replay *replay, uint32_t pid, const struct walk_unknown *unknown,
                     struct error *error);
 
+/* Those processes that began while all was followed, had not ended by the last record, and are
+ * still there: how many, and the numbers of the first `most`. */
+size_t replay_running(const struct replay *replay, uint32_t *pids, size_t most);
+
 void replay_statistics(const struct replay *replay, struct replay_statistics *statistics);

@@ -1,4 +1,5 @@
 /* The summary of a recording. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,22 @@ static void print_next(const struct recording *recording, const char *store, FIL
     fputc('\n', file);
 }
 
+/* "2 processes of the command still run (4711, 4712): each is ..."; NULL: none does. */
+static char *describe_running(const struct recording *recording) {
+    struct text_printer printer;
+    FILE *file = recording->running ? text_printer_begin(&printer) : NULL;
+    if (!file)
+        return NULL;
+    fprintf(file, "%zu process%s of the command still run%s (", recording->running,
+            recording->running == 1 ? "" : "es", recording->running == 1 ? "s" : "");
+    for (size_t i = 0; i < recording->running && i < RECORDING_RUNNING_TOLD; i++)
+        fprintf(file, "%s%" PRIu32, i ? ", " : "", recording->running_pids[i]);
+    fprintf(file, "%s): %s not waited for, and not recorded any more (--pid records it)",
+            recording->running > RECORDING_RUNNING_TOLD ? " ..." : "",
+            recording->running == 1 ? "it is" : "each is");
+    return text_printer_end(&printer);
+}
+
 static unsigned widest(const char *const *texts, size_t count) {
     unsigned most = 0;
     for (size_t i = 0; i < count; i++)
@@ -228,6 +245,10 @@ bool recording_text(const struct recording *recording, const char *store, const 
     print_waits(recording, page);
     if (signal_that_ended(recording->exit, text, sizeof text))
         page_wrap(page, text, NULL, "", "  ");
+    char *running = describe_running(recording);
+    if (running)
+        page_wrap(page, running, NULL, "", "  ");
+    free(running);
     if (attributed->coarse)
         page_print(page,
                    "%s %% of the samples are not told apart by process id, thread and processor: "
@@ -286,6 +307,10 @@ static json_t *notes_json(const struct recording *recording) {
         json_array_append_new(notes, json_text(recording->stack_note));
     if (signal_that_ended(recording->exit, text, sizeof text))
         json_array_append_new(notes, json_string(text));
+    char *running = describe_running(recording);
+    if (running)
+        json_array_append_new(notes, json_text(running));
+    free(running);
     if (recording->attributed.samples)
         show_rows(recording, NULL, &names, &ignored);
     else

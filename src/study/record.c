@@ -261,6 +261,9 @@ static bool record(struct record_run *run, int *exec_status, struct error *error
     const char *note = recorder_note(run->recorder);
     snprintf(recording->stack_note, sizeof recording->stack_note, "%s", note ? note : "");
     await_command(run);
+    if (run->request->command)
+        recording->running =
+            recorder_running(run->recorder, recording->running_pids, RECORDING_RUNNING_TOLD);
     return good && saved;
 }
 

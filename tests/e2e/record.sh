@@ -190,6 +190,18 @@ ended_after_time() {
     interrupted_twice 137 'INT TERM' record --time 0.2s --store "$store" --output "$scratch/summary" && [ "$(samples true)" -gt 0 ]
 }
 check "also when no more samples are taken" ended_after_time
+# It is not waited for, nor recorded any more.
+goes_on() {
+    local json
+    for json in "" --json; do
+        record $json -- sh -c 'for i in $(seq 20000); do :; done; setsid sleep 60 & echo $! >daemon' || return 1
+        kill -0 "$(<daemon)" && tr '\n' ' ' <summary >line && cat line &&
+            grep -qE "1 process of the command still runs \($(<daemon)\): it +is +not +waited +for" line || return 1
+        kill "$(<daemon)"
+    done
+    record -- sh -c 'for i in $(seq 20000); do :; done; sleep 0.01 & wait' && ! grep 'still run' summary
+}
+check "a process that goes on after the command's end is told" goes_on
 check "no such command" fails_with 127 'cannot run /nonexistent: ' record -- /nonexistent
 check "a command that cannot be run" fails_with 126 'cannot run /etc/passwd: ' record -- /etc/passwd
 check "no such process" fails_with 1 'process 2147483647: there is none' record --pid 2147483647

@@ -23,13 +23,10 @@ static char *next_of(const struct annotate_job *job, const struct procedures_rep
 /* The same as an object, with notes of its own. */
 static bool write_page(const struct annotate_job *job, struct procedures_report request,
                        const struct procedure_choices *choices, struct error *error) {
-    struct page page = *request.page;
     struct report report = {.verb = "annotate"};
-    if (!(page.file = job->run.verb.files.html.data))
+    if (!(request.json = job->run.verb.files.html.data))
         return true;
-    request.json = true;
     request.picture = NULL;
-    request.page = &page;
     request.report = &report;
     const bool good = procedures_report(&request, choices, error);
     report_free(&report);
@@ -39,13 +36,15 @@ static bool write_page(const struct annotate_job *job, struct procedures_report 
 static bool write_report(const struct annotate_job *job, struct annotate_settings *settings,
                          const struct procedure_choices *choices, struct report *report,
                          struct error *error) {
-    const struct page page = output_page(&job->run.verb.files.report);
+    const struct output *output = &job->run.verb.files.report;
+    const struct page page = output_page(output);
     const struct procedures_report request = {.settings = settings,
                                               .style = job->style,
                                               .all = job->all,
                                               .least = job->query.least,
                                               .picture = job->picture,
-                                              .json = job->run.verb.output.json,
+                                              .json =
+                                                  job->run.verb.output.json ? output->file : NULL,
                                               .report = report,
                                               .page = &page};
     report->next = next_of(job, &request, choices);

@@ -32,11 +32,12 @@ static bool look(void *verb, struct error *error) {
 
 static bool report(void *verb, struct error *error) {
     struct job *job = verb;
-    const struct page page = output_page(&job->verb.files.report);
+    const struct output *output = &job->verb.files.report;
+    const struct page page = output_page(output);
     job->verb.exit = (struct trace_exit){
         .known = true, .status = doctor_is_well(&job->doctor) ? 0 : STATUS_FAILED};
     if (job->verb.output.json)
-        return doctor_report_json(&job->doctor, page.file, error);
+        return doctor_report_json(&job->doctor, output->file, error);
     doctor_report_text(&job->doctor, &page);
     return true;
 }

@@ -139,16 +139,17 @@ static bool run(void *verb, struct error *error) {
 static bool write_report(void *verb, struct error *error) {
     struct gate_job *job = verb;
     const struct gate_report *report = &job->report;
-    const struct page page = output_page(&job->verb.files.report);
+    const struct output *output = &job->verb.files.report;
+    const struct page page = output_page(output);
     FILE *data = job->verb.files.html.data;
     if (data && !gate_report_json(report, data, error))
         return false;
     if (!job->verb.output.json)
         gate_report_text(report, &page);
-    else if (!gate_report_json(report, page.file, error))
+    else if (!gate_report_json(report, output->file, error))
         return false;
     if (job->annotations) {
-        fflush(page.file);
+        fflush(output->file);
         gate_report_annotations(report, stdout);
     }
     if (job->markdown)

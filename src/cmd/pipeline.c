@@ -67,9 +67,10 @@ static bool read_log(void *verb, struct error *error) {
 
 static bool print(void *verb, struct error *error) {
     struct job *job = verb;
-    const struct page page = output_page(&job->verb.files.report);
+    const struct output *output = &job->verb.files.report;
+    const struct page page = output_page(output);
     if (job->verb.output.json)
-        return kanata_log_json(&job->log, &job->view, job->path, page.file, error);
+        return kanata_log_json(&job->log, &job->view, job->path, output->file, error);
     kanata_log_print(&job->log, &job->view, job->path, &page);
     return true;
 }

@@ -22,8 +22,10 @@ enum {
 };
 
 /* As wide as the terminal behind the file (text_terminal_columns()), in colour where it shows it
- * (text_use_colour()); `wide`: but tables as wide as their cells need. */
-struct page page_of(FILE *file, bool wide);
+ * (text_use_colour()); `wide`: but tables as wide as their cells need. What is written to the
+ * page's file has signs of ASCII where the file shows no others (text_use_unicode()). `stream`: a
+ * file, or that of another page. */
+struct page page_of(FILE *stream, bool wide);
 
 /* Exactly so many columns: padded or cut, as text_fit(). */
 void page_cell(const struct page *page, const char *text, unsigned columns, enum text_align align);

@@ -133,7 +133,7 @@ static bool write_json(const struct writing *writing, struct error *error) {
                   sample_choice_json(&set->choice), "event",
                   profile_event_json(writing->request->settings->event, writing->total), "summary",
                   annotation_totals_json(&writing->totals), "procedures", writing->array);
-    return json_write_report(object, writing->request->report, writing->request->page->file, error);
+    return json_write_report(object, writing->request->report, writing->request->json, error);
 }
 
 bool procedures_report(const struct procedures_report *request,

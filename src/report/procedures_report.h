@@ -10,7 +10,7 @@ struct procedures_report {
     bool all;              /* several: those that cannot be analysed are left out, with a note */
     double least;          /* of several: the share of the event that each has, 0 to 1 */
     const char *picture;   /* where the flow graph of one goes; NULL: nowhere */
-    bool json;             /* in place of text */
+    FILE *json;            /* where an object goes, in place of text; NULL: text */
     struct report *report; /* verb, notes and what to do next, of all together */
     const struct page *page;
 };

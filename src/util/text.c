@@ -346,11 +346,32 @@ unsigned text_terminal_columns(FILE *stream, bool *told) {
     return columns > MOST_COLUMNS ? MOST_COLUMNS : columns;
 }
 
+static const char *locale_named(void) {
+    static const char *const VARIABLES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof VARIABLES / sizeof *VARIABLES; i++) {
+        const char *value = getenv(VARIABLES[i]);
+        if (value && *value)
+            return value;
+    }
+    return NULL;
+}
+
+static bool is_dumb(void) {
+    const char *terminal = getenv("TERM");
+    return terminal && strcmp(terminal, "dumb") == 0;
+}
+
+bool text_use_unicode(FILE *stream) {
+    const char *locale = locale_named();
+    return (!locale || strcasestr(locale, "UTF-8") || strcasestr(locale, "UTF8")) &&
+           !(is_dumb() && isatty(fileno(stream)));
+}
+
 bool text_use_colour(FILE *stream) {
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
     return isatty(fileno(stream)) && !(no_colour && *no_colour) && terminal && *terminal &&
-           strcmp(terminal, "dumb") != 0;
+           !is_dumb();
 }
 
 static bool has_control(const char *word) {

@@ -103,6 +103,10 @@ void text_put_option(FILE *file, const char *name, const char *value);
  * 100, and *told is false unless it is NULL. */
 unsigned text_terminal_columns(FILE *stream, bool *told);
 
+/* Whether signs beyond ASCII can be printed on `stream`: the locale (LC_ALL, LC_CTYPE, LANG) is of
+ * UTF-8, or none is named, and it is not a terminal that is "dumb". */
+bool text_use_unicode(FILE *stream);
+
 /* Whether to print colour on `stream`: a terminal that is not "dumb", and NO_COLOR is not set (or
  * is empty, see no-color.org). */
 bool text_use_colour(FILE *stream);

@@ -328,6 +328,19 @@ END_OF_TEXT
 }
 check "the text begins with what costs most" text
 
+# Every sign of the text has one of ASCII in its place, and an object stays as it is.
+ascii() {
+    LC_ALL=C.UTF-8 run sim "$scratch/critical.ctrace" >"$scratch/signs" &&
+        LC_ALL=C run sim "$scratch/critical.ctrace" >"$scratch/ascii" &&
+        grep -q '█' "$scratch/signs" && grep -qE '^ running .* %  #+' "$scratch/ascii" || return 1
+    if LC_ALL=C grep '[^ -~]' "$scratch/ascii"; then return 1; fi
+    LC_ALL=C.UTF-8 sed -n '/^speedup stack/,/^critical path/s/./x/gp' "$scratch/signs" >"$scratch/columns" &&
+        sed -n '/^speedup stack/,/^critical path/s/./x/gp' "$scratch/ascii" | diff "$scratch/columns" - || return 1
+    LC_ALL=C.UTF-8 run sim --json "$scratch/critical.ctrace" | grep -v second >"$scratch/signs" &&
+        LC_ALL=C run sim --json "$scratch/critical.ctrace" | grep -v second >"$scratch/ascii" && cmp "$scratch/signs" "$scratch/ascii"
+}
+check "where the locale is not of UTF-8 the text is of ASCII" ascii
+
 # A run that is cut short tells of what was done.
 interrupted() {
     run trace -o "$scratch/long.ctrace" -- "$small/barrier" uneven 2 30 >/dev/null 2>&1 || return 1

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "report/page.h"
+#include "util/ascii_stream.h"
 
 /* What is written on a page of so many columns. */
 struct written {
@@ -25,7 +26,7 @@ static struct written *begin(unsigned columns) {
 }
 
 static void expect(struct written *written, const char *text) {
-    fclose(written->page.file);
+    fclose(ascii_stream_behind(written->page.file));
     assert_string_equal(written->text, text);
     free(written->text);
     free(written);
@@ -60,6 +61,24 @@ static void text_wraps_at_words(void **state) {
     written = begin(15);
     page_wrap(&written->page, "one two three four", NULL, " - ", "   ");
     expect(written, " - one two\n   three four\n");
+}
+
+/* One column each; where the page of another is given its file, too. */
+static void signs_are_those_of_the_locale(void **state) {
+    (void)state;
+    static const char SIGNS[] = "±1.5 µs ██▌ ▁▃█ │├└ ab… Größe";
+    setenv("LC_ALL", "C", 1);
+    struct written *written = begin(100);
+    page_wrap(&written->page, SIGNS, NULL, "", "");
+    const struct page again = page_of(written->page.file, false);
+    page_wrap(&again, "a…", NULL, "", "");
+    setenv("LC_ALL", "de_DE.utf8", 1);
+    fputs("·\n", page_of(again.file, false).file);
+    expect(written, "~1.5 us ### .-# ||` ab~ Größe\na~\n·\n");
+    written = begin(100);
+    page_wrap(&written->page, SIGNS, NULL, "", "");
+    unsetenv("LC_ALL");
+    expect(written, "±1.5 µs ██▌ ▁▃█ │├└ ab… Größe\n");
 }
 
 /* "saves 11.2" has 10 columns, "saves 11.2 %" 12. */
@@ -121,6 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_terminal_is_100_columns_wide),
         cmocka_unit_test(text_wraps_at_words),
+        cmocka_unit_test(signs_are_those_of_the_locale),
         cmocka_unit_test(a_figure_keeps_its_unit),
         cmocka_unit_test(a_command_that_wraps_can_be_copied),
         cmocka_unit_test(a_note_ends_with_a_command),

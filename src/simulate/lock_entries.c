@@ -5,8 +5,7 @@
 #include "program/lock_routines.h"
 #include "util/array.h"
 
-/* Those that may return without the lock are left to what the captured run did, but for a mutex
- * that a thread tries to take. */
+/* A spin lock that a thread tries to take is left to what the captured run did. */
 static enum lock_entry entry_of(const char *symbol) {
     const struct lock_routine routine = lock_routine_of(symbol);
     const bool lock = routine.object == LOCK_OF_MUTEX || routine.object == LOCK_OF_SPIN_LOCK ||
@@ -19,10 +18,11 @@ static enum lock_entry entry_of(const char *symbol) {
         return ENTRY_BARRIER;
     if (routine.action == LOCK_RELEASE && lock)
         return ENTRY_UNLOCK;
-    if (routine.action == LOCK_ACQUIRE && routine.object == LOCK_OF_MUTEX && routine.at_once)
-        return ENTRY_TRY;
-    if (routine.action != LOCK_ACQUIRE || !lock || routine.may_fail)
+    if (routine.action != LOCK_ACQUIRE || !lock ||
+        (routine.may_fail && routine.object == LOCK_OF_SPIN_LOCK))
         return ENTRY_NONE;
+    if (routine.may_fail)
+        return routine.shared ? ENTRY_TRY_READ : ENTRY_TRY;
     return routine.shared ? ENTRY_READ_LOCK : ENTRY_LOCK;
 }
 

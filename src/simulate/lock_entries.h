@@ -17,19 +17,20 @@ enum lock_entry {
     ENTRY_BARRIER,
     ENTRY_SIGNAL, /* of a condition, to one or all */
     ENTRY_TRY,    /* has the lock behind it, or does not: as in the captured run */
+    ENTRY_TRY_READ,
     ENTRIES
 };
 
 /* What the scheduler asks of every instruction: the low bits are an enum lock_entry that begins
  * with it. */
 enum {
-    LOCK_ENTRY = 7,
-    LOCK_ATOMIC = 1 << 3,
-    LOCK_CALL = 1 << 4,
-    LOCK_RETURN = 1 << 5,
-    LOCK_INTERNAL = 1 << 6,  /* anywhere in a routine by lock_routine_is_internal() */
-    LOCK_MONITOR = 1 << 7,   /* by lock_routine_is_monitor() */
-    LOCK_FOR_CALLER = 1 << 8 /* by lock_routine_is_for_caller() */
+    LOCK_ENTRY = 15,
+    LOCK_ATOMIC = 1 << 4,
+    LOCK_CALL = 1 << 5,
+    LOCK_RETURN = 1 << 6,
+    LOCK_INTERNAL = 1 << 7,  /* anywhere in a routine by lock_routine_is_internal() */
+    LOCK_MONITOR = 1 << 8,   /* by lock_routine_is_monitor() */
+    LOCK_FOR_CALLER = 1 << 9 /* by lock_routine_is_for_caller() */
 };
 
 struct lock_entries;

@@ -349,6 +349,7 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
     if (guest_event_is_of_lock(chip, guest))
         return true;
     if (thread_event_waited_in_vain(event)) {
+        guest_give_up_lock(guest);
         if (place != SIZE_MAX &&
             (has_been_released(chip, place, cycle) || need_not_sleep(chip, guest, place) ||
              guest_is_read_ahead(chip, guest)))

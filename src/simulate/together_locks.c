@@ -243,6 +243,10 @@ static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t add
             !lock_remedies_open(chip->options->locks, chip->process, address))
             guest->tries = address;
         return true;
+    case ENTRY_TRY_READ: /* the operation is left out where it cannot be had at once */
+        return (chip->options->locks && chip->options->locks->all_gone) ||
+               lock_remedies_open(chip->options->locks, chip->process, address) ||
+               (guest->to_take = lock_table_at(&chip->locks, address));
     case ENTRY_BARRIER:
         if (!(action->lock = barrier_at(chip, address)))
             return false;
@@ -266,9 +270,19 @@ bool guest_event_is_of_lock(const struct chip_run *chip, const struct guest *gue
         return lock && !lock->barrier;
     case ENTRY_BARRIER:
         return guest->counted;
+    case ENTRY_TRY:
+    case ENTRY_TRY_READ:
+        return !thread_event_waited_in_vain(&guest->event);
     default:
         return true;
     }
+}
+
+void guest_give_up_lock(struct guest *guest) {
+    if (guest->routine != ENTRY_TRY && guest->routine != ENTRY_TRY_READ)
+        return;
+    guest->tries = 0;
+    guest->to_take = NULL;
 }
 
 static struct guest_call *call_at(struct guest *guest, uint32_t number) {
@@ -315,9 +329,10 @@ static void enter_routine(struct guest *guest, enum lock_entry routine) {
     guest->inner_calls = 0;
 }
 
-/* A thread that tries to take a mutex writes that it has it, behind the atomic operation. It is had
- * at the end of the routine then: who has it in simulated time may be another than in the captured
- * run, and is waited for. False: no memory. */
+/* A thread that tries to take a lock, or waits for it no longer than to some time, writes that it
+ * has it, behind the atomic operation. It is had at the end of the routine then, unless its time
+ * has run out: who has it in simulated time may be another than in the captured run, and is waited
+ * for. False: no memory. */
 static bool see_try(struct chip_run *chip, struct guest *guest, const struct memory_access *access,
                     uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
@@ -364,7 +379,8 @@ static bool gives_back(const struct guest *guest, const struct memory_access *ac
 /* The routine that it returned from may have a lock to take, or to take again. */
 static void leave_routine(struct guest *guest, struct guest_action *action) {
     if (guest->to_take)
-        *action = (struct guest_action){.what = DO_TAKE, .lock = guest->to_take};
+        *action = (struct guest_action){
+            .what = DO_TAKE, .lock = guest->to_take, .reads = guest->routine == ENTRY_TRY_READ};
     guest->to_take = NULL;
     guest->routine = ENTRY_NONE;
 }

@@ -110,12 +110,19 @@ static bool is_internal(const struct chip_run *chip, const struct guest *guest, 
     return insn != UINT32_MAX && chip->lock_flags[insn] & LOCK_INTERNAL;
 }
 
+/* Whether an instruction is of a routine that takes a lock, or the first of one that tries to,
+ * which may look at the lock with it. */
+static bool is_of_lock(const struct chip_run *chip, const struct guest *guest, uint32_t insn) {
+    const unsigned entry = insn == UINT32_MAX ? ENTRY_NONE : chip->lock_flags[insn] & LOCK_ENTRY;
+    return guest->routine || entry == ENTRY_TRY || entry == ENTRY_TRY_READ;
+}
+
 void guest_take_order(struct chip_run *chip, struct guest *guest, const struct trace_order *order) {
     const uint64_t dropped = guest->spin.dropped;
     uint64_t address;
     const uint32_t site = guest_input_ahead(&guest->input, &address);
-    const bool bound =
-        !guest->routine && !is_internal(chip, guest, site) && order->writer != guest->thread;
+    const bool bound = !is_of_lock(chip, guest, site) && !is_internal(chip, guest, site) &&
+                       order->writer != guest->thread;
     const bool of_end = bound && end_that_clears(chip, order, address) != SIZE_MAX;
     guest->spin.dropped = 0;
     guest->dropped += dropped;

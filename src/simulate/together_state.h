@@ -363,6 +363,8 @@ bool guest_break_circle(struct chip_run *chip, struct guest *writer, uint64_t cy
 uint32_t guest_caller(const struct chip_run *chip, const struct guest *guest);
 /* Whether the event is of a lock, or barrier, that is had in simulated time. */
 bool guest_event_is_of_lock(const struct chip_run *chip, const struct guest *guest);
+/* The time for which it waits has run out: a lock that it was to have by then it does not take. */
+void guest_give_up_lock(struct guest *guest);
 
 /* ---- regions simulated again with idealisations (together_forks.c) ---- */
 

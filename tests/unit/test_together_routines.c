@@ -133,17 +133,29 @@ static void no_wait_for_what_comes_of_it(void **state) {
     }
 }
 
-/* Behind the code of locks, 0x3020: call 0x130000, pthread_mutex_trylock(): nop; lock xadd [rdi],
- * eax; then, if it has it, mov [rdi+8], eax; ret; 0x3025: nop. */
-enum { BLOCK_TRY = BLOCK_LOAD + 1, BLOCK_TAKES, BLOCK_TRIED, BLOCK_FAILS };
+/* Behind the code of locks, 0x3020: call 0x130000, pthread_mutex_trylock() or such: nop; lock xadd
+ * [rdi], eax; then, if it has it, mov [rdi+8], eax; ret; 0x3025: nop. Or with syscall before the
+ * mov; or mov eax, [rdi]; ret alone. */
+enum {
+    BLOCK_TRY = BLOCK_LOAD + 1,
+    BLOCK_TAKES,
+    BLOCK_TRIED,
+    BLOCK_FAILS,
+    BLOCK_ASKS,
+    BLOCK_ANSWERED,
+    BLOCK_LOOKS
+};
 
-static bool add_try_code(void) {
-    if (!add_lock_code() || !find("pthread_mutex_trylock"))
+static bool add_try_code(const char *name) {
+    if (!add_lock_code() || !find(name))
         return false;
     script_block(&script, 0, 0x3020, 1, "\xe8\xdb\xcf\x12\x00", 5);
     add_routine(0x130000, 0, 4, "\x90\xf0\x0f\xc1\x07\x89\x47\x08\xc3", 9);
     script_block(&script, 0, 0x3025, 1, "\x90", 1);
     add_routine(0x130000, 0, 3, "\x90\xf0\x0f\xc1\x07\xc3", 6);
+    add_routine(0x130000, 0, 3, "\x90\xf0\x0f\xc1\x07\x0f\x05", 7);
+    add_routine(0x130000, 7, 2, "\x89\x47\x08\xc3", 4);
+    add_routine(0x130000, 0, 2, "\x8b\x07\xc3", 3);
     return true;
 }
 
@@ -170,10 +182,13 @@ static void add_try(uint32_t thread, bool takes, uint64_t written) {
  * there was written much later. */
 static void who_tries_waits_if_it_got_the_lock(void **state) {
     (void)state;
-    for (unsigned round = 0; round < 4; round++) {
+    static const char *const NAMES[] = {"pthread_mutex_trylock", "pthread_mutex_timedlock",
+                                        "pthread_mutex_clocklock", "pthread_rwlock_trywrlock",
+                                        "pthread_rwlock_timedwrlock"};
+    for (unsigned round = 0; round < 4 * sizeof NAMES / sizeof *NAMES; round++) {
         const bool takes = round & 1, tried = round & 2;
         begin();
-        if (!add_try_code())
+        if (!add_try_code(NAMES[round / 4]))
             skip();
         add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
         add_work(0, 20);
@@ -204,6 +219,88 @@ static void who_tries_waits_if_it_got_the_lock(void **state) {
         }
         simulation_free(&simulation);
     }
+}
+
+/* It waited in the kernel, and what it wrote behind that is that it gives up, if it does. */
+static void add_timed_try(uint32_t thread, bool takes) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    struct thread_event *wait = script_event(&script, thread, THREAD_EVENT_WAIT, 4);
+    wait->address = OUTER;
+    wait->operation = FUTEX_OP_WAIT;
+    wait->asked_ns = 10;
+    wait->result = takes ? 0 : THREAD_EVENT_TIMED_OUT;
+    next[count++] = event_block(BLOCK_TRY);
+    next[count++] = event_block(BLOCK_ASKS);
+    next[count++] = event_access(0, 2, 1, OUTER);
+    next[count++] = event_access(1, 2, 1, OUTER);
+    next[count++] = event_mark(MARK_SYSCALL, 0);
+    next[count++] = event_block(BLOCK_ANSWERED);
+    next[count++] = event_access(1, 2, 0, OUTER + 8);
+    next[count++] = event_block(BLOCK_TRIED);
+    script_data(&script, thread, next, count);
+}
+
+/* If it does not take it, it has seen by its first instruction what thread 0 wrote in the end. */
+static void add_try_to_read(uint32_t thread, bool takes) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    next[count++] = event_block(BLOCK_TRY);
+    next[count++] = event_block(takes ? BLOCK_FAILS : BLOCK_LOOKS);
+    if (takes) {
+        next[count++] = event_access(0, 2, 1, OUTER);
+        next[count++] = event_access(1, 2, 1, OUTER);
+    } else {
+        next[count++] = event_access(0, 2, 0, OUTER);
+        next[count++] = event_mark(MARK_WRITER, 0);
+        next[count++] = event_mark(MARK_WRITTEN, 2000 * INSNS);
+    }
+    next[count++] = event_block(BLOCK_TRIED);
+    script_data(&script, thread, next, count);
+}
+
+/* Thread 0 has the lock while it works; thread 1 takes it as `add` says, or does not. */
+static void waits_if_it_takes(const char *name, void (*add)(uint32_t thread, bool takes)) {
+    for (unsigned takes = 0; takes < 2; takes++) {
+        begin();
+        if (!add_try_code(name))
+            skip();
+        add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+        add_work(0, 20);
+        add_call(0, BLOCK_LOCK, OUTER);
+        add_work(0, 2000);
+        add_call(0, BLOCK_UNLOCK, OUTER);
+        script_thread_end(&script, 0);
+        add_work(1, 100);
+        add(1, takes);
+        add_work(1, 20);
+        if (takes)
+            add_call(1, BLOCK_UNLOCK, OUTER);
+        script_thread_end(&script, 1);
+        run(2, 0, false);
+        expect_sums();
+        const struct together_thread *threads = simulation.together.threads;
+        assert_int_equal(simulation.together.diverged, 0);
+        assert_int_equal(threads[1].cycles[THREAD_SPINNING], 0);
+        if (takes)
+            assert_true(threads[1].cycles[THREAD_LOCKED] > threads[0].cycles[THREAD_RUNNING] / 2);
+        else
+            assert_int_equal(threads[1].cycles[THREAD_LOCKED], 0);
+        assert_true(takes || threads[1].end < threads[0].end);
+        simulation_free(&simulation);
+    }
+}
+
+static void who_waited_in_vain_goes_on(void **state) {
+    (void)state;
+    waits_if_it_takes("pthread_mutex_timedlock", add_timed_try);
+    waits_if_it_takes("pthread_rwlock_timedwrlock", add_timed_try);
+    waits_if_it_takes("pthread_rwlock_timedrdlock", add_timed_try);
+}
+
+static void who_tries_to_read_waits_for_who_writes(void **state) {
+    (void)state;
+    waits_if_it_takes("pthread_rwlock_tryrdlock", add_try_to_read);
 }
 
 /* The code of locks, of a spin lock, which is given back by a plain store: mov [rdi], eax; ret. */
@@ -390,6 +487,8 @@ int main(void) {
         cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
         cmocka_unit_test(no_wait_for_what_comes_of_it),
         cmocka_unit_test(who_tries_waits_if_it_got_the_lock),
+        cmocka_unit_test(who_waited_in_vain_goes_on),
+        cmocka_unit_test(who_tries_to_read_waits_for_who_writes),
         cmocka_unit_test(the_only_thread_takes_a_lock),
         cmocka_unit_test(a_lock_is_not_its_neighbour),
         cmocka_unit_test(who_is_waited_for_gets_the_lock),

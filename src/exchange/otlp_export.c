@@ -52,6 +52,7 @@ struct location_key {
 
 struct function_key {
     int32_t name, file; /* strings */
+    uint32_t line;      /* where it begins */
 };
 
 struct attribute_key {
@@ -166,9 +167,10 @@ static int32_t put_attribute(struct writer *writer, const char *name, const char
                : index;
 }
 
-static int32_t put_function(struct writer *writer, const char *name, const char *file) {
-    const struct function_key key = {put_string(writer, name),
-                                     put_string(writer, file ? file : "")};
+static int32_t put_function(struct writer *writer, const char *name, const char *file,
+                            uint32_t line) {
+    const struct function_key key = {put_string(writer, name), put_string(writer, file ? file : ""),
+                                     line};
     bool new;
     const int32_t index = key.name < 0 || key.file < 0
                               ? -1
@@ -178,6 +180,7 @@ static int32_t put_function(struct writer *writer, const char *name, const char 
     Otlp__Function function = OTLP__FUNCTION__INIT;
     function.name_strindex = function.system_name_strindex = key.name;
     function.filename_strindex = key.file;
+    function.start_line = key.line;
     return new && !append_message(writer, &writer->dictionary, TABLE_FUNCTIONS, &function.base)
                ? -1
                : index;
@@ -227,8 +230,9 @@ static bool put_lines(struct writer *writer, const char *procedure, const struct
     for (uint32_t i = 0; i <= at->inline_count; i++) {
         const bool inlined = i < at->inline_count;
         const char *name = inlined ? at->inlined[i].function : procedure;
+        const uint32_t first = inlined ? at->inlined[i].function_line : at->function_line;
         otlp__line__init(&lines[i]);
-        lines[i].function_index = put_function(writer, name ? name : "[inlined]", file);
+        lines[i].function_index = put_function(writer, name ? name : "[inlined]", file, first);
         lines[i].line = line;
         if (lines[i].function_index < 0)
             return false;

@@ -40,6 +40,7 @@ struct location_key {
 struct function_key {
     uint64_t mapping;
     int64_t name, file; /* strings */
+    int64_t line;       /* where it begins */
 };
 
 struct profile {
@@ -113,9 +114,9 @@ static bool find_mapping(struct profile *profile, const struct store_image *imag
 
 /* The id of a function; 0: failed. */
 static uint64_t put_function(struct profile *profile, size_t mapping, const char *name,
-                             const char *file) {
+                             const char *file, uint32_t line) {
     struct function_key key = {mapping, put_string(profile, name),
-                               put_string(profile, file ? file : "")};
+                               put_string(profile, file ? file : ""), line};
     if (key.name < 0 || key.file < 0)
         return 0;
     size_t known = profile->functions.count;
@@ -126,6 +127,7 @@ static uint64_t put_function(struct profile *profile, size_t mapping, const char
     function.id = (uint64_t)number + 1;
     function.name = function.system_name = key.name;
     function.filename = key.file;
+    function.start_line = key.line;
     if (number == known &&
         !pprof_write(&profile->writer, PPROF_FUNCTION, &function.base, profile->export->error))
         return 0;
@@ -141,8 +143,10 @@ static bool put_lines(struct profile *profile, size_t mapping, const char *proce
     for (uint32_t i = 0; i <= at->inline_count; i++) {
         bool inlined = i < at->inline_count;
         const char *name = inlined ? at->inlined[i].function : procedure;
+        const uint32_t first = inlined ? at->inlined[i].function_line : at->function_line;
         pprof__line__init(&lines[i]);
-        lines[i].function_id = put_function(profile, mapping, name ? name : "[inlined]", file);
+        lines[i].function_id =
+            put_function(profile, mapping, name ? name : "[inlined]", file, first);
         lines[i].line = line;
         if (!lines[i].function_id)
             return false;
@@ -229,7 +233,7 @@ static uint64_t put_cut(struct profile *profile, uint64_t cut) {
     location.n_line = 1;
     location.line = &lines;
     if (number == known &&
-        (!(line.function_id = put_function(profile, SIZE_MAX, export_cut_name(cut), NULL)) ||
+        (!(line.function_id = put_function(profile, SIZE_MAX, export_cut_name(cut), NULL, 0)) ||
          !pprof_write(&profile->writer, PPROF_LOCATION, &location.base, profile->export->error)))
         return 0;
     return location.id;

@@ -71,6 +71,7 @@ struct source_frame {
     const char *file;     /* of the inlined call: as DWARF has it, made relative to the compilation
                              directory when it is inside; NULL: unknown */
     uint32_t line;        /* of the inlined call; 0: unknown */
+    uint32_t function_line; /* where the function begins; 0: unknown */
 };
 
 enum { LOCATION_MAX_INLINE = 8 }; /* of deeper stacks the innermost are given */
@@ -84,6 +85,7 @@ struct location {
     uint64_t function_size;   /* bytes, 0: no function is known, not even its extent */
     uint64_t function_rest;   /* bytes from this offset on to its end, or to the first function that
                                  lies inside it */
+    uint32_t function_line;   /* of the source, where it begins; 0: unknown */
     const char *file;         /* source of this very instruction; NULL: unknown */
     uint32_t line;            /* 0: unknown */
     uint32_t inline_count;    /* inlined functions this instruction belongs to, innermost first */

@@ -1,7 +1,7 @@
 /* libdw parses; its results are copied into flat sorted tables per compilation unit (CU):
  *   rows    the line table, one row per address where the source position changes
  *   scopes  the inlined functions, each with its parent, so that the innermost gives the chain
- *   spans   address -> innermost scope
+ *   spans   address -> innermost scope, and the real function's first line
  * Units whose data libdw rejects simply have no rows or scopes. Counts are bounded, because
  * damaged DWARF can describe absurd amounts with few bytes. */
 #include "program/source.h"
@@ -35,6 +35,7 @@ struct scope { /* an inlined function, at one call */
     uint32_t parent;  /* the inlined function it was inlined into; NO_SCOPE: a real function */
     uint32_t file;    /* position of the call */
     uint32_t line;
+    uint32_t declared; /* the line where the function begins; 0: unknown */
 };
 
 struct unit {
@@ -49,6 +50,7 @@ struct unit {
     struct scope *scopes;
     size_t scope_count, scope_capacity;
     struct span_table spans;
+    struct span_table functions; /* address -> the line where its real function begins */
 };
 
 struct source {
@@ -88,6 +90,7 @@ void source_free(struct source *source) {
         free(source->units[i].rows);
         free(source->units[i].scopes);
         span_table_free(&source->units[i].spans);
+        span_table_free(&source->units[i].functions);
     }
     free(source->units);
     span_table_free(&source->spans);
@@ -177,16 +180,29 @@ static void load_rows(struct unit *unit, Dwarf_Die *die) {
     }
 }
 
-static uint32_t attribute_number(Dwarf_Die *die, unsigned name, uint32_t otherwise) {
-    Dwarf_Attribute attribute;
+static uint32_t number_of(Dwarf_Attribute *attribute, uint32_t otherwise) {
     Dwarf_Word value;
-    if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value) || value >= UINT32_MAX)
+    if (dwarf_formudata(attribute, &value) || value >= UINT32_MAX)
         return otherwise;
     return (uint32_t)value;
 }
 
-/* Adds the inlined functions below a DIE. False: give up (out of memory, absurd counts). */
-static bool load_scopes(struct unit *unit, struct range_list *ranges, Dwarf_Die *above,
+static uint32_t attribute_number(Dwarf_Die *die, unsigned name, uint32_t otherwise) {
+    Dwarf_Attribute attribute;
+    return number_of(dwarf_attr(die, name, &attribute), otherwise);
+}
+
+static uint32_t declared_line(Dwarf_Die *die) {
+    Dwarf_Attribute attribute;
+    return number_of(dwarf_attr_integrate(die, DW_AT_decl_line, &attribute), 0);
+}
+
+struct unit_ranges {
+    struct range_list scopes, functions;
+};
+
+/* Adds the functions below a DIE. False: give up (out of memory, absurd counts). */
+static bool load_scopes(struct unit *unit, struct unit_ranges *ranges, Dwarf_Die *above,
                         uint32_t parent, unsigned depth) {
     Dwarf_Die die;
     if (depth > SCOPE_DEPTH_MAX || dwarf_child(above, &die))
@@ -204,10 +220,13 @@ static bool load_scopes(struct unit *unit, struct range_list *ranges, Dwarf_Die 
                 (struct scope){.symbol = symbol ? symbol : "(unnamed)",
                                .parent = parent,
                                .file = attribute_number(&die, DW_AT_call_file, NO_FILE),
-                               .line = attribute_number(&die, DW_AT_call_line, 0)};
-            if (!add_ranges(ranges, &die, scope))
+                               .line = attribute_number(&die, DW_AT_call_line, 0),
+                               .declared = declared_line(&die)};
+            if (!add_ranges(&ranges->scopes, &die, scope))
                 return false;
         }
+        if (tag == DW_TAG_subprogram && !add_ranges(&ranges->functions, &die, declared_line(&die)))
+            return false;
         if (scope_holds_code(tag) &&
             !(tag == DW_TAG_subprogram && dwarf_hasattr(&die, DW_AT_inline)) &&
             !load_scopes(unit, ranges, &die, scope, depth + 1))
@@ -221,7 +240,7 @@ static bool load_scopes(struct unit *unit, struct range_list *ranges, Dwarf_Die 
 static void unit_load(struct source *source, struct unit *unit) {
     Dwarf_Die die, split;
     Dwarf_Attribute attribute;
-    struct range_list ranges = {0};
+    struct unit_ranges ranges = {0};
     unit->loaded = true;
     if (!dwarf_offdie(source->dwarf, unit->offset, &die))
         return;
@@ -237,8 +256,10 @@ static void unit_load(struct source *source, struct unit *unit) {
             unit->scope_files = NULL;
     }
     load_scopes(unit, &ranges, &die, NO_SCOPE, 0);
-    span_table_build(&unit->spans, ranges.items, ranges.count);
-    free(ranges.items);
+    span_table_build(&unit->spans, ranges.scopes.items, ranges.scopes.count);
+    span_table_build(&unit->functions, ranges.functions.items, ranges.functions.count);
+    free(ranges.scopes.items);
+    free(ranges.functions.items);
 }
 
 /* The name of a unit's file, relative to the compilation directory when it is inside. */
@@ -284,6 +305,8 @@ void source_locate(struct source *source, uint64_t address, struct arena *arena,
         location->file = file_name(unit, unit->files, row->file);
         location->line = location->file ? row->line : 0;
     }
+    span = span_table_find(&unit->functions, address);
+    location->function_line = span ? span->value : 0;
     span = span_table_find(&unit->spans, address);
     for (uint32_t at = span ? span->value : NO_SCOPE;
          at != NO_SCOPE && location->inline_count < LOCATION_MAX_INLINE;
@@ -294,6 +317,7 @@ void source_locate(struct source *source, uint64_t address, struct arena *arena,
         location->inlined[location->inline_count++] =
             (struct source_frame){.function = scope->name,
                                   .file = file_name(unit, unit->scope_files, scope->file),
-                                  .line = scope->line};
+                                  .line = scope->line,
+                                  .function_line = scope->declared};
     }
 }

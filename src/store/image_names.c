@@ -124,6 +124,7 @@ static bool locate(struct image_names *names, const struct store_image *image, u
     if (image->kind == IMAGE_SOURCE) {
         location->file = image->path;
         location->line = source_line(offset);
+        location->function_line = source_first_line(location->function_offset);
     }
     return true;
 }

@@ -27,3 +27,7 @@ static inline uint64_t source_place(uint64_t function, uint32_t line) {
 static inline uint32_t source_line(uint64_t place) {
     return (uint32_t)(place & (source_function_size() - 1));
 }
+
+static inline uint32_t source_first_line(uint64_t function) {
+    return (uint32_t)(function >> (SOURCE_NAME_BITS + SOURCE_LINE_BITS));
+}

@@ -211,7 +211,7 @@ collector() { # ANSWERS...: $url is its address
     url=http://127.0.0.1:$(cat "$scratch/collector/port")
 }
 otlp_agrees() { # JSON FILE
-    python3 -S - "$@" <<'PYTHON'
+    python3 -S - "$@" "$scratch/calls.c" <<'PYTHON'
 import json, sys
 report, data = json.load(open(sys.argv[1])), open(sys.argv[2], "rb").read()
 def number(data, at):
@@ -237,7 +237,7 @@ SHAPES = {
     "Mapping": {1: ("start", "number"), 2: ("limit", "number"), 3: ("offset", "number"), 4: ("file", "number"), 5: ("attributes", "packed")},
     "Location": {1: ("mapping", "number"), 2: ("address", "number"), 3: ("lines", "Line")},
     "Line": {1: ("function", "number"), 2: ("line", "number")},
-    "Function": {1: ("name", "number"), 2: ("system_name", "number"), 3: ("file", "number")},
+    "Function": {1: ("name", "number"), 2: ("system_name", "number"), 3: ("file", "number"), 4: ("first_line", "number")},
     "Link": {1: ("trace_id", "bytes"), 2: ("span_id", "bytes")}, "Stack": {1: ("locations", "packed")},
     "Attribute": {1: ("key", "number"), 2: ("value", "AnyValue")}}
 REPEATED = {"resource_profiles", "scope_profiles", "profiles", "samples", "attributes", "mappings", "locations", "functions", "links",
@@ -287,6 +287,9 @@ for mapping in tables["mappings"][1:]:
 for location in tables["locations"][1:]:
     mapping = tables["mappings"][location["mapping"]]
     assert mapping["start"] <= location["address"] < mapping["limit"]
+firsts = {text[f["name"]]: f.get("first_line") for f in tables["functions"][1:]}
+for first, line in enumerate(open(sys.argv[3]), 1):
+    assert not line.startswith("int main(") or firsts["main"] == first, (firsts, first)
 def names(stack):
     for location in tables["stacks"][stack]["locations"]:
         yield text[tables["functions"][tables["locations"][location]["lines"][-1]["function"]]["name"]]

@@ -4,7 +4,9 @@
 #include <zlib.h>
 
 #include "exchange/gathered.h"
+#include "exchange/pprof.pb-c.h"
 #include "exchange_fixture.h"
+#include "program/program.h"
 #include "util/text.h"
 
 /* ---- export ---- */
@@ -190,6 +192,52 @@ static void pprof_columns(void **state) {
     assert_null(memmem(plain, size, "llc_miss", 8));
 }
 
+static const char INLINED[] = "static volatile int seed;\n"
+                              "#line 300\n"
+                              "static inline int twice(int x) {\n"
+                              "    return 2 * x + seed;\n"
+                              "}\n"
+                              "#line 400\n"
+                              "int main(int count, char **words) {\n"
+                              "    (void)words;\n"
+                              "    return twice(count);\n"
+                              "}\n";
+
+/* Where a function begins, of those that were inlined too. */
+static void pprof_first_lines(void **state) {
+    const struct fixture *fixture = *state;
+    char command[512], path[128], plain[1 << 14];
+    uint64_t start, length;
+    snprintf(path, sizeof path, "%s/inlined", fixture->folder);
+    write_file(fixture, INLINED, strlen(INLINED));
+    snprintf(command, sizeof command, "gcc -g -O2 -x c -o %s %s", path, fixture->path);
+    assert_int_equal(system(command), 0);
+    struct program *program = program_new();
+    const uint32_t number = program_add_image(program, path, NULL, 0);
+    assert_true(program_find_function(program, number, "main", &start, &length));
+    program_free(program);
+    const int64_t session = begin_session(fixture->store, 1);
+    const int64_t event = add_event(fixture->store, session, "cpu-clock", "samples", 0, "");
+    const int64_t image = add_image(fixture->store, IMAGE_FILE, path, 0);
+    const int64_t process = add_process(fixture->store, session, "a", "");
+    for (uint64_t i = 0; i < length; i++)
+        add_value(fixture->store, session, process, image, event,
+                  (struct store_value){start + i, 0, 1});
+    export_to_file(fixture, session, EXCHANGE_PPROF, NULL);
+    gzFile file = gzopen(fixture->path, "rb");
+    const int size = gzread(file, plain, sizeof plain);
+    gzclose(file);
+    Pprof__Profile *profile = pprof__profile__unpack(NULL, (size_t)size, (const uint8_t *)plain);
+    assert_non_null(profile);
+    assert_int_equal(profile->n_function, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const bool inlined = !strcmp(profile->string_table[profile->function[i]->name], "twice");
+        assert_int_equal(profile->function[i]->start_line, inlined ? 300 : 400);
+    }
+    assert_int_not_equal(profile->function[0]->name, profile->function[1]->name);
+    pprof__profile__free_unpacked(profile, NULL);
+}
+
 /* Every prefix of a compressed profile and of the same uncompressed, and every third bit of the
  * latter flipped: an error of one line, or a session. */
 static void pprof_damaged(void **state) {
@@ -302,6 +350,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(pprof_round_trip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_of_a_simulation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_columns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pprof_first_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_damaged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_without_mappings, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_errors, set_up, tear_down),

@@ -116,14 +116,17 @@ static void check_sample(struct program *program, uint32_t image) {
         assert_non_null(location.file);
         assert_string_equal(location.file, "sample.c");
         assert_in_range(location.line, 1, 12);
+        assert_int_equal(location.function_line, 10);
         if (location.line == 2) {
             inlined++;
             assert_int_equal(location.inline_count, 2);
             assert_string_equal(location.inlined[0].function, "square");
             assert_string_equal(location.inlined[0].file, "sample.c");
             assert_int_equal(location.inlined[0].line, 7);
+            assert_int_equal(location.inlined[0].function_line, 1);
             assert_string_equal(location.inlined[1].function, "sum_squares");
             assert_int_equal(location.inlined[1].line, 11);
+            assert_int_equal(location.inlined[1].function_line, 4);
         }
     }
     assert_true(inlined > 4);

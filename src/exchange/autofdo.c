@@ -21,6 +21,13 @@
 
 static const uint32_t NONE = UINT32_MAX;
 
+/* What has line numbers in the program. */
+static const char *const LINES_BY[LANGUAGES] = {
+    [LANGUAGE_OTHER] = "compile it with -g1 -fdebug-info-for-profiling",
+    [LANGUAGE_RUST] = "compile it with -C debuginfo=1 -Z debug-info-for-profiling",
+    [LANGUAGE_GO] = "link it without -s and -w",
+};
+
 struct node { /* a function, or a call of one that was inlined in its parent */
     uint32_t parent, symbol;
     uint32_t line, discriminator; /* of the call */
@@ -339,9 +346,7 @@ bool autofdo_write(struct compiler_input *input, struct error *error) {
     if (good && input->functions)
         return true;
     if (good || !lines)
-        return error_set(error,
-                         "%s: no line numbers are known of what it executes (compile it with -g1 "
-                         "-fdebug-info-for-profiling)",
-                         path);
+        return error_set(error, "%s: no line numbers are known of what it executes (%s)", path,
+                         LINES_BY[input->profile->language]);
     return error_set(error, "%s: out of memory for the profile", path);
 }

@@ -22,8 +22,9 @@ const char *compiler_format_ending(enum compiler_format format);
 
 struct compiler_profile {
     struct program *program;
-    uint32_t image;  /* in `program` */
-    uint32_t number; /* the same file in the lists */
+    uint32_t image;                 /* in `program` */
+    uint32_t number;                /* the same file in the lists */
+    enum program_language language; /* of most that was executed of it */
     const struct executed_list *insns, *edges;
     FILE *file;
     uint64_t functions; /* filled in: of which something is told; 0 of COMPILER_RANGES */

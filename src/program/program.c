@@ -35,11 +35,12 @@ struct image {
     struct elf_image *described; /* whichever of them has DWARF; NULL: neither */
     struct function_table functions;
     struct contents contents;
-    struct data_symbols data;     /* read when first asked for */
-    struct program_memory memory; /* of code that is in no file: its reader; else all zero */
-    struct go_table *go;          /* of a stripped Go program; NULL: none */
-    struct source *source;        /* over `described`; NULL: none, or not looked for yet */
-    struct types *types;          /* likewise */
+    struct data_symbols data;       /* read when first asked for */
+    struct program_memory memory;   /* of code that is in no file: its reader; else all zero */
+    struct go_table *go;            /* of a stripped Go program; NULL: none */
+    struct source *source;          /* over `described`; NULL: none, or not looked for yet */
+    struct types *types;            /* likewise */
+    enum program_language language; /* of code that no unit of the DWARF covers */
     bool source_sought, types_sought;
     bool stripped; /* see program_image_is_stripped() */
 };
@@ -111,6 +112,19 @@ static bool any_named(const struct function_table *table) {
                      table->list.items[i].symbol && !table->list.items[i].linkage);
 }
 
+/* Go's linker leaves a section of its own, rustc its name among those of the compilers. */
+static enum program_language language_of(const struct elf_image *binary) {
+    static const char RUSTC[] = "rustc version ";
+    GElf_Shdr header;
+    if (elf_image_section(binary, ".go.buildinfo", &header))
+        return LANGUAGE_GO;
+    Elf_Scn *section = elf_image_section(binary, ".comment", &header);
+    const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+    return data && data->d_buf && memmem(data->d_buf, data->d_size, RUSTC, strlen(RUSTC))
+               ? LANGUAGE_RUST
+               : LANGUAGE_OTHER;
+}
+
 /* Reads the functions of an image whose file is open, from wherever its symbols are. */
 static void image_load_functions(struct program *program, struct image *image) {
     GElf_Shdr header;
@@ -127,6 +141,7 @@ static void image_load_functions(struct program *program, struct image *image) {
         image->described = binary;
     else if (image->debug.elf && source_available(&image->debug))
         image->described = &image->debug;
+    image->language = language_of(binary);
     const struct elf_image *const files[] = {binary, &image->debug, &mini};
     image->stripped = !symbols && !image->debug.elf && !mini.elf && !image->go;
     if (!function_table_build(&image->functions, binary, files, sizeof files / sizeof *files,
@@ -364,9 +379,8 @@ enum program_language program_language(struct program *program, uint32_t number,
         return LANGUAGE_OTHER;
     if (!image->source_sought)
         find_source(program, image);
-    if (image->source)
-        return source_language(image->source, address);
-    return image->go ? LANGUAGE_GO : LANGUAGE_OTHER;
+    return image->source ? source_language(image->source, address, image->language)
+                         : image->language;
 }
 
 bool program_find_function(struct program *program, uint32_t number, const char *name,

@@ -283,11 +283,12 @@ static const struct row *find_row(const struct unit *unit, uint64_t address) {
     return low ? &unit->rows[low - 1] : NULL;
 }
 
-enum program_language source_language(struct source *source, uint64_t address) {
+enum program_language source_language(struct source *source, uint64_t address,
+                                      enum program_language otherwise) {
     if (!source->indexed)
         index_units(source);
     const struct span *span = span_table_find(&source->spans, address);
-    return span ? source->units[span->value].language : LANGUAGE_OTHER;
+    return span ? source->units[span->value].language : otherwise;
 }
 
 void source_locate(struct source *source, uint64_t address, struct arena *arena,

@@ -17,8 +17,9 @@ bool source_available(const struct elf_image *file);
 struct source *source_new(const struct elf_image *file);
 void source_free(struct source *source);
 
-/* Of the unit that an address is in. */
-enum program_language source_language(struct source *source, uint64_t address);
+/* Of the unit that an address is in; `otherwise`: it is in none. */
+enum program_language source_language(struct source *source, uint64_t address,
+                                      enum program_language otherwise);
 
 /* Fills location's file, line and inlined functions for an address; names go into the arena. */
 void source_locate(struct source *source, uint64_t address, struct arena *arena,

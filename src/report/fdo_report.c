@@ -6,6 +6,7 @@
 
 #include "report/json_values.h"
 #include "report/page.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 enum { OTHERS_TOLD = 3 };
@@ -29,12 +30,28 @@ static void put_others(const struct fdo_run *run, FILE *file) {
     }
 }
 
-/* What to do with it, where there is something. */
+/* Go's compiler takes samples and who called. */
+static void put_go(const struct fdo_run *run, FILE *file) {
+    const char *image = fdo_image_path(run, run->chosen);
+    const char *base = file_base_name(image);
+    fputs("next: culprit record --stacks --", file);
+    text_put_words(file, run->input->command ? run->input->command
+                                             : (char *const[]){(char *)image, NULL});
+    fputs(" && culprit epochs export --format pprof ", file);
+    text_put_word(file, base);
+    fputs(".pgo && go build -pgo=", file);
+    text_put_word(file, base);
+    fputs(".pgo\n", file);
+}
+
+/* What to do with it. */
 static void put_use(const struct fdo_run *run, const char *path, FILE *file) {
     const char *image = fdo_image_path(run, run->chosen);
-    const bool rust = run->language == LANGUAGE_RUST;
-    if (run->language == LANGUAGE_GO)
+    const bool rust = run->profile.language == LANGUAGE_RUST;
+    if (run->profile.language == LANGUAGE_GO) {
+        put_go(run, file);
         return;
+    }
     fputs("next: ", file);
     switch (run->format) {
     case COMPILER_AUTOFDO:
@@ -48,7 +65,7 @@ static void put_use(const struct fdo_run *run, const char *path, FILE *file) {
         fputs("llvm-bolt ", file);
         text_put_word(file, image);
         fputs(" -o ", file);
-        text_put_word(file, strrchr(image, '/') ? strrchr(image, '/') + 1 : image);
+        text_put_word(file, file_base_name(image));
         fputs(".bolt -data=", file);
         text_put_word(file, path);
         fputs(" -reorder-blocks=ext-tsp -reorder-functions=hfsort -split-functions -split-all-cold",
@@ -80,14 +97,12 @@ static void put_lines(const struct fdo_run *run, const char *path, FILE *file) {
             text_percent((double)run->chosen->instructions, (double)executions->instructions).s,
             text_taken(executions->seconds).s, executions->complete ? "" : " (partial)");
     put_others(run, file);
-    if (run->format == COMPILER_BOLT && !run->relocations && run->language != LANGUAGE_GO)
+    if (run->format == COMPILER_BOLT && !run->relocations && run->profile.language != LANGUAGE_GO)
         fputs(
             "note: it was linked without -Wl,-q: llvm-bolt can move blocks in it, not functions\n",
             file);
-    if (run->language == LANGUAGE_GO)
-        fputs("note: Go's compiler reads no such profile: go build -pgo takes those that "
-              "runtime/pprof writes\n",
-              file);
+    if (run->profile.language == LANGUAGE_GO)
+        fputs("note: Go's compiler reads no such profile, but samples of pprof\n", file);
     for (uint32_t i = 0; i < executions->notes.count; i++)
         fprintf(file, "note: %s\n", executions->notes.text[i]);
 }

@@ -123,7 +123,7 @@ bool fdo_run_write(struct fdo_run *run, FILE *file, struct error *error) {
     enum isa isa;
     if (!program_image_isa(run->program, run->profile.image, &isa)) /* the file cannot be used */
         return error_set(error, "%s", program_image_note(run->program, run->profile.image));
-    run->language = find_language(run);
+    run->profile.language = find_language(run);
     run->relocations = program_has_relocations(run->program, run->profile.image);
     return compiler_profile_write(&run->profile, run->format, error);
 }

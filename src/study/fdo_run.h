@@ -27,8 +27,7 @@ struct fdo_run {
     const struct fdo_image *chosen;
     struct program *program;
     struct compiler_profile profile;
-    enum program_language language; /* of most that was executed of the file */
-    bool relocations;               /* are in the file, so that llvm-bolt can move functions */
+    bool relocations; /* are in the file, so that llvm-bolt can move functions */
 };
 
 /* Counts, and chooses a file. An interrupt ends it: what was executed until then is what is told.

@@ -95,10 +95,56 @@ advised() { # FORMAT, and what is told
 languages() {
     of_language 0x1c && advised autofdo '^next: rustc .*-Z profile-sample-use=.*/other.autofdo$' &&
         advised ranges '^next: create_llvm_prof .*--out=' && advised bolt '^next: llvm-bolt ' || return 1
-    of_language 0x16 && advised autofdo "^note: Go's compiler reads no such profile" && ! grep '^next: ' "$scratch/said" || return 1
+    of_language 0x16 && advised autofdo "^note: Go's compiler reads no such profile, but samples of pprof$" &&
+        advised autofdo '^next: culprit record --stacks -- .*/other && culprit epochs export --format pprof other.pgo && go build -pgo=other.pgo$' || return 1
     of_language 0xc && advised autofdo '^next: clang ' && advised ranges '^next: create_gcov '
 }
 check "what to do with a profile is told for the program's language" languages
+
+# What is advised for a program of Go, as it stands there: its compiler then inlines a call that it
+# takes for too large otherwise.
+mkdir "$scratch/go" && cat >"$scratch/go/main.go" <<'END'
+package main
+
+func step(x uint64, bits []uint64) uint64 {
+	for i, bit := range bits {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		if x&bit != 0 {
+			x = x*3 + bit<<(uint(i)&7)
+		} else {
+			x = x>>1 ^ bit*bit + x<<9
+		}
+		x += (x<<9|x>>3)*(x>>5|x<<1) - (x^3)*(x>>9) + (x&^bit)*(x|bit)
+		x ^= (x<<3|x>>5)*(x>>11|x<<2) + (x^bit)*(x>>7) + (x|1)*(bit|3)
+	}
+	return x
+}
+
+func main() {
+	x, bits := uint64(88172645463325252), []uint64{1, 2, 4, 8, 16, 32}
+	for i := 0; i < 5000000; i++ {
+		x = step(x, bits)
+	}
+	println(x)
+}
+END
+used_by_go() (
+    local step='inlining call to step'
+    export GOCACHE=$scratch/go-cache GOTOOLCHAIN=local GOFLAGS=-gcflags=-m CULPRIT_STORE=$scratch/go.db
+    culprit() { run "$@" >/dev/null; }
+    cd "$scratch/go" && printf 'module hot\n\ngo 1.21\n' >go.mod && go build >plain 2>&1 || return 1
+    ! grep "$step" plain && run fdo -o hot.afdo -- ./hot 2>said && cat said &&
+        eval "$(sed -n 's/^next: //p' said)" >guided 2>&1 || { cat plain guided; return 1; }
+    grep "$step" guided || { cat guided; return 1; }
+)
+# Older ones have no GOTOOLCHAIN, and tell in no DWARF where functions begin.
+if [ "$(go env GOTOOLCHAIN 2>/dev/null)" ]; then
+    check "Go optimises by samples, as is advised" used_by_go
+else
+    skip "Go optimises by samples, as is advised" "no go 1.21 or later here"
+fi
 
 bolted() {
     cc -O1 -Wl,-q -o "$scratch/linked" "$scratch/kinds.c" &&
@@ -130,6 +176,20 @@ tells() {
             'sum(i["instructions"] for i in r["images"]) == r["all_instructions"]' 'not r["partial"]'
 }
 check "--json tells what was written" tells
+
+# The mark of each linker or compiler stays when the rest is stripped.
+without_lines() { # WHAT IT HAS (assembly), and what is told
+    { cat "$scratch/kinds.c" && echo "__asm__(\"$1\");"; } >"$scratch/marked.c" &&
+        cc -O1 -s -o "$scratch/marked" "$scratch/marked.c" &&
+        fails_with 125 "no line numbers are known of what it executes \($2\)" \
+            run fdo -o "$scratch/marked.afdo" -- "$scratch/marked"
+}
+languages_without_lines() {
+    without_lines '.ident \"rustc version 1.95.0\"' 'compile it with -C debuginfo=1 -Z debug-info-for-profiling' &&
+        without_lines '.section .go.buildinfo,\"a\"; .byte 0; .text' 'link it without -s and -w' &&
+        without_lines '.text' 'compile it with -g1 -fdebug-info-for-profiling'
+}
+check "how it gets line numbers is told for the program's language" languages_without_lines
 
 # A failure leaves the file as it was.
 refuses() {

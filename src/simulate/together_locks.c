@@ -330,9 +330,10 @@ static void enter_routine(struct guest *guest, enum lock_entry routine) {
 }
 
 /* A thread that tries to take a lock, or waits for it no longer than to some time, writes that it
- * has it, behind the atomic operation. It is had at the end of the routine then, unless its time
- * has run out: who has it in simulated time may be another than in the captured run, and is waited
- * for. False: no memory. */
+ * has it, behind the atomic operation, and not by another one, which it does when the first has
+ * failed because of another thread, and may fail, too. It is had at the end of the routine then,
+ * unless its time has run out: who has it in simulated time may be another than in the captured
+ * run, and is waited for. False: no memory. */
 static bool see_try(struct chip_run *chip, struct guest *guest, const struct memory_access *access,
                     uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
@@ -357,10 +358,10 @@ static bool see_plain_lock(struct chip_run *chip, struct guest *guest,
     return true;
 }
 
-static bool see_stores(struct chip_run *chip, struct guest *guest,
+static bool see_stores(struct chip_run *chip, struct guest *guest, bool atomic,
                        const struct memory_access *access, uint32_t count) {
     if (guest->routine == ENTRY_TRY && guest->tries)
-        return see_try(chip, guest, access, count);
+        return atomic || see_try(chip, guest, access, count);
     return guest->routine != ENTRY_LOCK || guest->acted ||
            see_plain_lock(chip, guest, access, count);
 }
@@ -438,7 +439,8 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
         }
         const struct memory_access *accesses =
             &piece->accesses[insn->memory - (uint32_t)piece->first_access];
-        if (!guest->to_take && !see_stores(chip, guest, accesses, insn->memory_count)) {
+        if (!guest->to_take &&
+            !see_stores(chip, guest, flags & LOCK_ATOMIC, accesses, insn->memory_count)) {
             error_set(error, "out of memory for locks");
             return UINT32_MAX;
         }

@@ -135,7 +135,7 @@ static void no_wait_for_what_comes_of_it(void **state) {
 
 /* Behind the code of locks, 0x3020: call 0x130000, pthread_mutex_trylock() or such: nop; lock xadd
  * [rdi], eax; then, if it has it, mov [rdi+8], eax; ret; 0x3025: nop. Or with syscall before the
- * mov; or mov eax, [rdi]; ret alone. */
+ * mov; or mov eax, [rdi]; ret alone; or twice lock xadd. */
 enum {
     BLOCK_TRY = BLOCK_LOAD + 1,
     BLOCK_TAKES,
@@ -143,7 +143,8 @@ enum {
     BLOCK_FAILS,
     BLOCK_ASKS,
     BLOCK_ANSWERED,
-    BLOCK_LOOKS
+    BLOCK_LOOKS,
+    BLOCK_RETRIES
 };
 
 static bool add_try_code(const char *name) {
@@ -156,6 +157,7 @@ static bool add_try_code(const char *name) {
     add_routine(0x130000, 0, 3, "\x90\xf0\x0f\xc1\x07\x0f\x05", 7);
     add_routine(0x130000, 7, 2, "\x89\x47\x08\xc3", 4);
     add_routine(0x130000, 0, 2, "\x8b\x07\xc3", 3);
+    add_routine(0x130000, 0, 4, "\x90\xf0\x0f\xc1\x07\xf0\x0f\xc1\x07\xc3", 10);
     return true;
 }
 
@@ -289,6 +291,29 @@ static void waits_if_it_takes(const char *name, void (*add)(uint32_t thread, boo
         assert_true(takes || threads[1].end < threads[0].end);
         simulation_free(&simulation);
     }
+}
+
+/* Another thread came first, and then again, unless it takes it. */
+static void add_retried(uint32_t thread, bool takes) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    if (takes) {
+        add_try(thread, takes, 0);
+        return;
+    }
+    next[count++] = event_block(BLOCK_TRY);
+    next[count++] = event_block(BLOCK_RETRIES);
+    for (unsigned insn = 1; insn <= 2; insn++) {
+        next[count++] = event_access(0, 2, insn, OUTER);
+        next[count++] = event_access(1, 2, insn, OUTER);
+    }
+    next[count++] = event_block(BLOCK_TRIED);
+    script_data(&script, thread, next, count);
+}
+
+static void who_fails_twice_goes_on(void **state) {
+    (void)state;
+    waits_if_it_takes("pthread_rwlock_trywrlock", add_retried);
 }
 
 static void who_waited_in_vain_goes_on(void **state) {
@@ -487,6 +512,7 @@ int main(void) {
         cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
         cmocka_unit_test(no_wait_for_what_comes_of_it),
         cmocka_unit_test(who_tries_waits_if_it_got_the_lock),
+        cmocka_unit_test(who_fails_twice_goes_on),
         cmocka_unit_test(who_waited_in_vain_goes_on),
         cmocka_unit_test(who_tries_to_read_waits_for_who_writes),
         cmocka_unit_test(the_only_thread_takes_a_lock),

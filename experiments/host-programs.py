@@ -25,7 +25,8 @@ import zlib
 from lib import host, page, programs, run, slices, svg
 
 KEPT = os.path.join(run.KEPT, "host-programs")
-RUNS, REGIONS, PROCEDURES = 24, 50, 40
+RUNS, PROCEDURES = 24, 40
+REGIONS, MORE_REGIONS, WIDE = 50, 160, 0.1  # more, where the interval of the estimate is wider than that
 DIVIDED, PARTS = 40, 4  # runs that are divided; between parts of them the last cache is looked at
 ROUNDS, PER_ROUND = 3, 3  # of native runs alone, before all that is simulated
 SOURCE = os.path.join(run.ROOT, "experiments", "lib", "estimates.cpp")
@@ -220,13 +221,13 @@ def settings_of(machine, name):
     return host.calibrated(machine) | kept(name).get("retention", {})
 
 
-def validate(machine, name, command):
+def validate(machine, name, command, regions=REGIONS):
     """`culprit validate --host`, on the machine with what was calibrated of this host."""
     print(name, file=sys.stderr, flush=True)
     settings = settings_of(machine, name)
     path = kept_path(name) + ".report"
     line = [run.CULPRIT, "validate", "--host", "--json", "--rerun", "--machine", machine, *options_of(settings),
-            "--runs", str(RUNS), "--regions", str(REGIONS), "--top", str(PROCEDURES), "-o", path, "--", *command]
+            "--runs", str(RUNS), "--regions", str(regions), "--top", str(PROCEDURES), "-o", path, "--", *command]
     begin = time.time()
     with tempfile.TemporaryFile() as output:  # grep does less when that is /dev/null
         done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=output, cwd=run.ROOT,
@@ -236,7 +237,10 @@ def validate(machine, name, command):
     with open(path) as content:
         report = json.load(content)
     os.remove(path)
-    keep(name, machine=machine, settings=settings, report=report, took=time.time() - begin)
+    if regions == REGIONS and (report["interval"] or 0) > WIDE:
+        validate(machine, name, command, MORE_REGIONS)
+        return
+    keep(name, machine=machine, settings=settings, report=report, regions=regions, took=time.time() - begin)
 
 
 def options_of(settings):
@@ -249,7 +253,7 @@ def predict(machine, name, command):
     print(name, file=sys.stderr, flush=True)
     settings, path = settings_of(machine, name), kept_path(name) + ".explained"
     line = [run.CULPRIT, "explain", "--json", "--rerun", "--no-what-if", "--machine", machine, *options_of(settings),
-            "--regions", str(REGIONS), "-o", path, "--", *command]
+            "--regions", str(kept(name).get("regions", REGIONS)), "-o", path, "--", *command]
     with tempfile.TemporaryFile() as output:
         subprocess.run(line, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL, cwd=run.ROOT,
                        env=host.ENVIRONMENT, check=True)

@@ -170,6 +170,12 @@ struct memory *memory_new_shared(const struct machine *machine, uint32_t ideal,
 bool walker_new(struct memory *memory, const struct machine *machine, struct error *error);
 void walker_free(struct walker *walker);
 
+/* Addresses of the entries of page tables that a walk for an address reads through the caches, of
+ * the directories too; how many. */
+enum { WALK_ENTRIES = 4 };
+uint32_t walk_entries(const struct memory *memory, uint64_t address,
+                      uint64_t entries[WALK_ENTRIES]);
+
 /* Cycles that translation adds to an access at `cycle`; *missed when the first-level TLB had no
  * entry, or one whose walk is not over. Counts misses; accesses are the caller's to count, once per
  * load, store or fetch. */

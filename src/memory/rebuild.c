@@ -46,6 +46,17 @@ static void come_again(struct memory *memory, uint64_t address, uint64_t count, 
     cache_note_change(&memory->llc, index);
 }
 
+/* So do the page tables' entries for the line: where they are in the levels before, reading them
+ * for its last access does not come to the last level. */
+static void use_again(struct memory *memory, const struct stamped_line *line, uint64_t count,
+                      uint64_t apart, uint64_t last) {
+    uint64_t entries[WALK_ENTRIES];
+    const uint32_t read = walk_entries(memory, line->address, entries);
+    come_again(memory, line->address, count, apart, last);
+    for (uint32_t i = 0; i < read; i++)
+        come_again(memory, entries[i], count, apart, last);
+}
+
 void memory_rebuild(struct memory *memory, const struct stamped_line *lines, size_t count,
                     struct stamped_stretch stretch) {
     const double events = (double)(stretch.events ? stretch.events : 1);
@@ -60,7 +71,7 @@ void memory_rebuild(struct memory *memory, const struct stamped_line *lines, siz
         }
         read_line(memory, &lines[i], begin + apart, begin + last);
         if (more)
-            come_again(memory, lines[i].address, more, apart, begin + last);
+            use_again(memory, &lines[i], more, apart, begin + last);
     }
     memory_pass(memory, stretch.cycles);
 }

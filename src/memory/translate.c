@@ -94,6 +94,28 @@ static uint64_t read_table(struct memory *memory, struct tlb *directory, uint64_
     return read_entry(memory, cycle, table, number, functional);
 }
 
+/* The frame, for the host, that holds an address. */
+static uint64_t host_frame(const struct memory *memory, uint64_t address) {
+    const uint64_t page = frame_address(0, address, (uint32_t)__builtin_ctz(memory->page_size));
+    return (page >> FRAME_SHIFT) % GUEST_FRAMES;
+}
+
+static uint32_t add_entries(uint64_t *entries, uint64_t table, uint64_t number) {
+    entries[0] = table + number * ENTRY_BYTES;
+    entries[1] = table + DIRECTORY_OFFSET + (number >> TABLE_SHIFT) * ENTRY_BYTES;
+    return 2;
+}
+
+uint32_t walk_entries(const struct memory *memory, uint64_t address,
+                      uint64_t entries[WALK_ENTRIES]) {
+    uint32_t count = 0;
+    if (memory->walker.reads)
+        count += add_entries(entries, TABLE_ADDRESS, address / memory->page_size);
+    if (memory->walker.host_tables)
+        count += add_entries(entries + count, HOST_TABLE_ADDRESS, host_frame(memory, address));
+    return count;
+}
+
 /* The cycle at which the walk's reads, which begin at `cycle`, have ended. */
 static uint64_t read_tables(struct memory *memory, uint64_t cycle, uint64_t address,
                             bool functional) {
@@ -102,8 +124,7 @@ static uint64_t read_tables(struct memory *memory, uint64_t cycle, uint64_t addr
                        address / memory->page_size, functional);
     if (!walker->host_tables)
         return cycle;
-    const uint64_t page = frame_address(0, address, (uint32_t)__builtin_ctz(memory->page_size));
-    const uint64_t frame = (page >> FRAME_SHIFT) % GUEST_FRAMES;
+    const uint64_t frame = host_frame(memory, address);
     return read_table(memory, &walker->host_directory, cycle, frame << FRAME_SHIFT,
                       HOST_TABLE_ADDRESS, frame, functional);
 }

@@ -309,6 +309,29 @@ static void rebuilt_by_the_last_times_of_many(void **state) {
     memory_free(memory);
 }
 
+/* The entry of the page's table is in the L1D before a stretch of 100,000 cycles, in which a line
+ * of the page is used every 10,000. So it was used in the LLC as well when it had left the L1D, as
+ * it has at times, and is no older there than the line. */
+static void rebuilt_with_page_tables_of_their_age(void **state) {
+    (void)state;
+    struct machine machine = shared_machine(100);
+    machine.walk_level = 1;
+    machine.dtlb.entries = 4;
+    struct memory *memory = new_memory(&machine, 0);
+    const struct stamped_line lines[] = {{LINE, STAMPED_LOAD, 9, 100}};
+    uint64_t entries[WALK_ENTRIES];
+    assert_int_equal(walk_entries(memory, LINE, entries), 2);
+    load(memory, 1000, LINE);
+    memory_restart(memory);
+    memory_rebuild(memory, lines, 1, (struct stamped_stretch){100, 100000, 0});
+    memory_restart(memory);
+    const size_t index = cache_find(&memory->llc, entries[0]);
+    assert_true(index != CACHE_NONE);
+    assert_true(cache_find(&memory->l1d, entries[0]) != CACHE_NONE);
+    assert_false(retention_lost(&memory->llc.retention, index, entries[0], 10));
+    memory_free(memory);
+}
+
 /* 8,000 cycles just before the same stretch are taken to be like it. So the line that came in event
  * 20, in cycle 8,000, came once before that: it is there 32,000 cycles later. */
 static void rebuilt_with_what_is_not_known(void **state) {
@@ -412,6 +435,7 @@ int main(void) {
         cmocka_unit_test(rebuilt_where_a_line_was_there_before),
         cmocka_unit_test(rebuilt_with_what_came_too_late),
         cmocka_unit_test(rebuilt_by_the_last_times_of_many),
+        cmocka_unit_test(rebuilt_with_page_tables_of_their_age),
         cmocka_unit_test(rebuilt_with_what_is_not_known),
         cmocka_unit_test(lost_lines_are_prefetched_again),
         cmocka_unit_test(a_lost_line_is_written_to_memory),

@@ -5,7 +5,7 @@
 #include "trace/trace.h"
 
 /* Into a .ctrace file; as trace_record(), which reports as much; when the watcher stops, it ends
- * early, with what was read. What cannot be written whole is removed, and has no instructions. */
+ * early, with what was read. */
 bool trace_import(const char *from, const char *path, bool compress, const struct watcher *watcher,
                   struct capture_result *result, struct error *error);
 
@@ -18,7 +18,7 @@ struct champsim_lost {
 
 /* One thread of a trace, which is read to its end, as records of ChampSim. Packed as the ending of
  * `path` says: .xz, .gz, or not at all ("-": standard output). A file gets its name when it is
- * complete; else there is none, and no instructions. */
+ * complete. */
 bool trace_write_champsim(struct trace *trace, uint32_t thread, const char *path,
                           const struct watcher *watcher, struct capture_result *result,
                           struct champsim_lost *lost, struct error *error);

@@ -58,11 +58,10 @@ static bool write_item(struct file_writer *writer, const struct item *item, stru
            file_writer_put(writer, item, error);
 }
 
-/* All items of the source, which it closes, into the writer, which it closes. What could not be
- * written whole is of use unless it can be read `again`. */
+/* All items of the source, which it closes, into the writer, which it closes. */
 static bool drain(struct item_source source, struct file_writer *writer, const char *path,
-                  uint64_t limit, bool again, const struct watcher *watcher,
-                  struct capture_result *result, struct error *error) {
+                  uint64_t limit, const struct watcher *watcher, struct capture_result *result,
+                  struct error *error) {
     struct error ignored;
     double start = clock_monotonic(), reported = start;
     struct item item;
@@ -87,8 +86,6 @@ static bool drain(struct item_source source, struct file_writer *writer, const c
     source.close(source.context);
     bool good = (status == 0 || watcher_stops(watcher)) && written;
     bool closed = file_writer_close(writer, &result->bytes, good ? error : &ignored);
-    if (again && !(written && closed))
-        result->instructions = 0;
     if (!result->instructions && result->bytes && strcmp(path, "-") != 0)
         file_remove_regular(path); /* of no use */
     result->seconds = clock_monotonic() - start;
@@ -109,7 +106,7 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
         file_writer_close(writer, NULL, &ignored);
         return false;
     }
-    return drain(source, writer, path, options->limit, false, &told, result, error);
+    return drain(source, writer, path, options->limit, &told, result, error);
 }
 
 bool trace_import(const char *from, const char *path, bool compress, const struct watcher *watcher,
@@ -123,7 +120,7 @@ bool trace_import(const char *from, const char *path, bool compress, const struc
         source.close(source.context);
         return false;
     }
-    return drain(source, writer, path, 0, true, watcher, result, error);
+    return drain(source, writer, path, 0, watcher, result, error);
 }
 
 static struct trace *open_to_check(const char *path, enum check_depth depth, struct error *error) {

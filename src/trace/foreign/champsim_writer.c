@@ -191,8 +191,5 @@ bool trace_write_champsim(struct trace *trace, uint32_t thread, const char *path
     result->threads = result->processes = 1;
     result->exit = trace_exit_status(trace);
     free(writer.kinds);
-    good = pack_close(writer.pack, good, &result->bytes, error) && good;
-    if (!good)
-        result->instructions = 0;
-    return good;
+    return pack_close(writer.pack, good, &result->bytes, error) && good;
 }

@@ -22,6 +22,13 @@ static inline bool shares_place(const struct machine_core *core, const struct uo
            !(core->unlaminate_indexed && uops[number].flags & UOP_UNLAMINATED);
 }
 
+/* Whether the µop is a load, and the next one the operation that shares its place. */
+static inline bool has_operation(const struct machine_core *core, const struct uop *uops,
+                                 uint32_t number, uint32_t count) {
+    return uops[number].operation == OP_LOAD && number + 1 < count &&
+           shares_place(core, uops, number + 1);
+}
+
 /* The places that the instruction takes. */
 static inline uint32_t places_of(const struct machine_core *core, const struct uop *uops,
                                  uint32_t count) {

@@ -180,8 +180,7 @@ struct uop_timing uop_timing(const struct machine *machine, const struct machine
                              const struct static_insn *insn, const struct uop *uops,
                              uint32_t number) {
     struct uop_timing timing = timing_of(machine, form, insn, uops, number);
-    if (uops[number].operation == OP_LOAD && number + 1u < insn->uop_count &&
-        shares_place(&machine->core, uops, number + 1)) {
+    if (has_operation(&machine->core, uops, number, insn->uop_count)) {
         const struct uop_timing operation = timing_of(machine, form, insn, uops, number + 1);
         timing.beside = beside(machine, &timing.ports, &operation.ports);
     }

@@ -141,6 +141,26 @@ static void a_result_waits_for_an_earlier_one(void **state) {
     dispatches_on(&machine, "MIIIIIII", 24, (const uint32_t[]){5, 5, 6, 6, 7, 8, 8, 9});
 }
 
+/* A division holds alu1 from 5 to 14, also where that returns one result a cycle: the additions
+ * that have their turn there, the second and the fourth, issue in 15 and 16. */
+static void a_unit_that_is_not_pipelined_is_held_by_its_own_uop(void **state) {
+    (void)state;
+    for (uint16_t bus = 0; bus <= 2; bus = (uint16_t)(bus + 2)) {
+        static const uint64_t ISSUES[] = {5, 5, 6, 15, 7};
+        struct machine machine = sharing_machine();
+        struct program_fixture *program = program_fixture_new();
+        machine.queues[0].unit_entries = 24;
+        machine.result_bus.units[0] = bus;
+        execute(program, operation(program, OP_INT_DIV, 1, 0));
+        for (uint8_t i = 2; i <= 5; i++)
+            execute(program, operation(program, OP_INT_ALU, i, 0));
+        simulate(program, &machine, 0);
+        for (uint32_t i = 0; i < 5; i++)
+            assert_int_equal(program->lives[i].issue, ISSUES[i]);
+        program_fixture_free(program);
+    }
+}
+
 /* An addition is given alu0, which nothing else could use, and the multiplication behind it issues
  * beside it; with alu1 given first it has that, and the multiplication waits. */
 static void units_given_first(void **state) {
@@ -384,6 +404,7 @@ int main(void) {
         cmocka_unit_test(turns_go_on_in_the_next_cycle),
         cmocka_unit_test(turns_begin_anew_when_all_are_empty),
         cmocka_unit_test(a_result_waits_for_an_earlier_one),
+        cmocka_unit_test(a_unit_that_is_not_pipelined_is_held_by_its_own_uop),
         cmocka_unit_test(units_given_first),
         cmocka_unit_test(a_crowded_scheduler_is_passed_over_and_a_full_one_awaited),
         cmocka_unit_test(a_uop_may_take_the_unit_beside_its_own),

@@ -291,7 +291,8 @@ static void graphs_are_as_the_run(void **state) {
         struct program_fixture *program = program_fixture_new();
         if (i == 2) { /* multiplications and branches share units with additions */
             machine.pools[0].units = machine.pool_count = 3;
-            machine.pools[2] = (struct machine_pool){"mul", 0, 2, "alu1+alu2", {{6}}};
+            machine.pools[2] = (struct machine_pool){
+                .name = "mul", .units = 2, .shares = "alu1+alu2", .shared = {{6}}};
             machine.classes[OP_BRANCH].pool = 2;
         }
         if (i == 4) { /* and the data of stores, too */

@@ -156,6 +156,16 @@ static uint32_t queue_of(const struct ooo *core, const struct machine_ports *por
     return core->pools[pool].queue;
 }
 
+/* µops wait for units of their own. */
+static bool has_schedulers(const struct ooo *core, uint32_t queue) {
+    return core->queues[queue].unit_entries && !(core->ideal & IDEAL_BW);
+}
+
+/* µops that may wait; those with schedulers of their own wait there. */
+static uint64_t queue_entries(const struct ooo *core, uint32_t queue) {
+    return has_schedulers(core, queue) ? UINT64_MAX : core->queues[queue].entries;
+}
+
 struct unit unit_for(const struct ooo *core, enum operation operation,
                      const struct uop_timing *timing) {
     const uint32_t latency = ideal_latency(core, operation, timing->latency);
@@ -165,7 +175,7 @@ struct unit unit_for(const struct ooo *core, enum operation operation,
     const bool halves = operation == OP_STORE && core->data_apart;
     const uint64_t data_place = halves ? core->data_unit.place : 0;
     const uint64_t units = core->ideal & IDEAL_BW ? UNLIMITED_UNIT : numbered(core, &timing->ports);
-    const bool apart = core->queues[queue].unit_entries && !(core->ideal & IDEAL_BW);
+    const bool apart = has_schedulers(core, queue);
     const struct machine_ports *given =
         has_any(core, &timing->beside) ? &timing->beside : &timing->ports;
     return (struct unit){.latency = latency,
@@ -201,12 +211,6 @@ uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_t
             predecoded_note_row(core->kept, row, timing);
     }
     return row;
-}
-
-/* µops that may wait; those with schedulers of their own wait there. */
-static uint64_t queue_entries(const struct ooo *core, uint32_t queue) {
-    const bool apart = core->queues[queue].unit_entries && !(core->ideal & IDEAL_BW);
-    return apart ? UINT64_MAX : core->queues[queue].entries;
 }
 
 void unit_row_alone(struct ooo *core, uint32_t row, const struct uop_timing *timing) {

@@ -84,9 +84,9 @@ STAGE uint64_t take_own_slot(struct ooo *core, const struct unit *unit, uint32_t
     if (__builtin_expect(!unit->entries, 1))
         return take_slot(core, unit, unit->units, flags, ready);
     const uint64_t own = core->schedulers.unit;
-    return schedulers_leave(&core->schedulers, own & core->result_bus || unit->joint
-                                                   ? take_jointly(core, unit, own, ready)
-                                                   : take_slot(core, unit, own, flags, ready));
+    const bool jointly = !(flags & U_LONG) && (own & core->result_bus || unit->joint);
+    return schedulers_leave(&core->schedulers, jointly ? take_jointly(core, unit, own, ready)
+                                                       : take_slot(core, unit, own, flags, ready));
 }
 
 /* A µop that has left its queue goes to a unit again: the first cycle from this one on with a free

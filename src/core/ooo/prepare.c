@@ -142,8 +142,7 @@ static uint32_t find_unit(struct ooo *core, const struct machine_form *form,
                           const struct static_insn *insn, uint32_t number, struct error *error) {
     const struct uop *uops = &core->code->uops[insn->first_uop];
     const enum operation operation = uops[number].operation;
-    const bool pairs = operation == OP_LOAD && number + 1u < insn->uop_count &&
-                       shares_place(&core->machine, uops, number + 1);
+    const bool pairs = has_operation(&core->machine, uops, number, insn->uop_count);
     if (!form && !(core->described && pairs))
         return operation;
     const struct uop_timing timing = uop_timing(core->described, form, insn, uops, number);

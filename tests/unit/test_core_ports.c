@@ -146,7 +146,7 @@ static void a_result_waits_for_an_earlier_one(void **state) {
 static void a_unit_that_is_not_pipelined_is_held_by_its_own_uop(void **state) {
     (void)state;
     for (uint16_t bus = 0; bus <= 2; bus = (uint16_t)(bus + 2)) {
-        static const uint64_t ISSUES[] = {5, 5, 6, 15, 7};
+        static const uint64_t ISSUES[] = {5, 5, 15, 6, 16};
         struct machine machine = sharing_machine();
         struct program_fixture *program = program_fixture_new();
         machine.queues[0].unit_entries = 24;

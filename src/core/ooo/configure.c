@@ -175,7 +175,7 @@ struct unit unit_for(const struct ooo *core, enum operation operation,
     const bool halves = operation == OP_STORE && core->data_apart;
     const uint64_t data_place = halves ? core->data_unit.place : 0;
     const uint64_t units = core->ideal & IDEAL_BW ? UNLIMITED_UNIT : numbered(core, &timing->ports);
-    const bool apart = has_schedulers(core, queue);
+    const bool apart = has_schedulers(core, queue) && timing->interval <= 1;
     const struct machine_ports *given =
         has_any(core, &timing->beside) ? &timing->beside : &timing->ports;
     return (struct unit){.latency = latency,

@@ -84,7 +84,7 @@ STAGE uint64_t take_own_slot(struct ooo *core, const struct unit *unit, uint32_t
     if (__builtin_expect(!unit->entries, 1))
         return take_slot(core, unit, unit->units, flags, ready);
     const uint64_t own = core->schedulers.unit;
-    const bool jointly = !(flags & U_LONG) && (own & core->result_bus || unit->joint);
+    const bool jointly = own & core->result_bus || unit->joint;
     return schedulers_leave(&core->schedulers, jointly ? take_jointly(core, unit, own, ready)
                                                        : take_slot(core, unit, own, flags, ready));
 }

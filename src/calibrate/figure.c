@@ -70,6 +70,22 @@ static bool of_indirect(const struct machine *machine, double *value) {
     return machine->branch.indirect_entries > 0;
 }
 
+/* Of one behind another: what they take without cpuid_cycles, from dispatch into an empty reorder
+ * buffer to commit, and with them the way to dispatch as well. */
+static double alone(const struct machine *machine) {
+    const struct machine_core *core = &machine->core;
+    return core->dispatch_to_issue + machine->classes[OP_SYSTEM].latency + core->complete_to_commit;
+}
+static double behind_fetch(const struct machine *machine) {
+    return alone(machine) + machine->core.frontend_depth;
+}
+
+static bool of_cpuid(const struct machine *machine, double *value) {
+    const uint32_t cycles = machine->core.cpuid_cycles;
+    *value = cycles ? cycles + behind_fetch(machine) : alone(machine);
+    return true;
+}
+
 /* ---- keys of figures that are no sum ---- */
 
 static double bandwidth_key(const struct machine *machine, double measured) {
@@ -79,6 +95,10 @@ static double bandwidth_key(const struct machine *machine, double measured) {
 static double indirect_key(const struct machine *machine, double measured) {
     (void)machine;
     return exp2(round(log2(fmax(measured, 1))));
+}
+
+static double cpuid_key(const struct machine *machine, double measured) {
+    return fmax(0, round(measured - behind_fetch(machine)));
 }
 
 /* ---- the table ---- */
@@ -114,6 +134,7 @@ static const struct figure FIGURES[] = {
         .banked = PART("dram.base_latency", dram.base_latency)),
     NO_SUM("memory.bandwidth", of_bandwidth, "dram.bandwidth", bandwidth_key),
     SUM("tlb.walk", of_walk, "tlb.page_walk", page_walk),
+    NO_SUM("core.cpuid", of_cpuid, "core.cpuid_cycles", cpuid_key),
     NO_SUM("branch.indirect_targets", of_indirect, "branch.indirect_entries", indirect_key)};
 
 static const struct figure *find(const char *name) {

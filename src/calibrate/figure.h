@@ -10,6 +10,7 @@
  *                          another row open: dram.base_latency, or dram.latency
  *     memory.bandwidth     bytes per cycle: dram.bandwidth, at the machine's clock
  *     tlb.walk             cycles of a walk whose reads of tables hit: tlb.page_walk
+ *     core.cpuid           CPUID behind another: core.cpuid_cycles
  *     branch.indirect_targets  of which half are predicted: branch.indirect_entries, a power of two
  */
 #pragma once

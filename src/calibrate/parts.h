@@ -9,7 +9,7 @@ extern const struct calibrate_part calibrate_window;
 extern const struct calibrate_part calibrate_rename;
 extern const struct calibrate_part calibrate_fused;
 extern const struct calibrate_part calibrate_forwarding, calibrate_ordering, calibrate_splits,
-    calibrate_words, calibrate_strings;
+    calibrate_words, calibrate_strings, calibrate_cpuid;
 extern const struct calibrate_part calibrate_branch;
 extern const struct calibrate_part calibrate_history, calibrate_targets, calibrate_calls;
 extern const struct calibrate_part calibrate_caches;

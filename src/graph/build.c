@@ -41,7 +41,8 @@ enum { SPLITS = 1 << 8 };
 struct graph_builder {
     struct graph_machine graph;
     struct graph_sink sink;
-    uint32_t fetch_target_queue, syscall_cycles, flush_penalty;
+    uint32_t fetch_target_queue;
+    struct machine_core core;
     uint32_t longest_break; /* cycles that fetch may lose behind a branch, and one */
     struct kind kinds[OP_COUNT];
     bool by_form;      /* what a µop takes depends on its form, too: it is taken from its life */
@@ -157,9 +158,8 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
     builder->sink = *sink;
     graph_machine_of(machine, &builder->graph);
     builder->fetch_target_queue = machine->core.fetch_target_queue;
-    builder->syscall_cycles = machine->core.syscall_cycles;
+    builder->core = machine->core;
     builder->longest_break = longest_break(&machine->branch);
-    builder->flush_penalty = machine->core.flush_penalty;
     for (unsigned operation = 0; operation < OP_COUNT; operation++)
         builder->kinds[operation] = kind_of(machine, operation);
     builder->by_form = machine->form_count;
@@ -203,10 +203,11 @@ static void set_queue(const struct graph_builder *builder, const struct packed_l
 
 /* The weight of the edge from the commit before, if fetch waited for that commit. */
 static uint16_t after_commit(const struct graph_builder *builder, const struct packed_life *life) {
-    if (builder->last_flags & LIFE_SYSTEM_CALL)
-        return cycles(builder->syscall_cycles + 1);
-    if (builder->last_flags & LIFE_FLUSHES)
-        return cycles(builder->flush_penalty + 1);
+    const uint32_t flags = builder->last_flags;
+    if (flags & LIFE_FLUSHES)
+        return cycles(machine_flush_cycles(&builder->core, flags & LIFE_SYSTEM_CALL,
+                                           flags & LIFE_SERIAL_END) +
+                      1);
     uint32_t commit = recent(builder, 1)->commit;
     if (life->psv & PSV_FL_MO && !is_later(commit, life->fetch))
         return cycles(life->fetch - life->fetch_delay_cache - life->fetch_delay_tlb - commit + 1);

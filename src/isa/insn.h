@@ -145,6 +145,7 @@ struct insn {
     uint8_t stack_use;  /* enum stack_use */
     bool adds_constant; /* x86-64: add, sub, inc, dec or lea of one 64-bit register and a constant
                            of 11 bits, which rename may add */
+    bool is_cpuid;      /* x86-64 */
     bool unlaminated;   /* x86-64: a VEX or EVEX instruction loads by an index register, reads a
                            register besides, and writes one that it does not read: of some cores
                            the load and the operation come apart (core/places.h) */

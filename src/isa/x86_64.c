@@ -372,6 +372,7 @@ bool x86_64_decode(const uint8_t *bytes, size_t size, struct insn *insn) {
         return false;
     insn->length = view.insn.length;
     insn->flags = x86_64_flags(view.insn.mnemonic);
+    insn->is_cpuid = view.insn.mnemonic == ZYDIS_MNEMONIC_CPUID;
     for (unsigned i = 0; i < view.insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &view.operand[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)

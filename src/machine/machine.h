@@ -229,6 +229,9 @@ struct machine_core {
                                    the next */
     uint32_t syscall_cycles;    /* cycles from the commit of a system call to the fetch of the next:
                                    the kernel is not simulated, only its entry and exit flush */
+    uint32_t cpuid_cycles;      /* likewise of CPUID, which leaves a virtual machine for its host
+                                   (Intel SDM, "Instructions that cause VM exits"; AMD 24593,
+                                   intercepts); 0: it flushes nothing */
     uint32_t violation_penalty; /* cycles from the flush at the head of the ROB after a memory
                                    ordering violation to refetch of the load */
     enum disambiguation_kind disambiguation;
@@ -333,6 +336,18 @@ static inline uint16_t machine_insn_flags(const struct machine_core *core, unsig
                                           uint16_t flags) {
     bool served = operation == OP_CLOCK && core->vdso;
     return served ? (uint16_t)((flags & ~INSN_SYSCALL) | INSN_FENCE_LOAD) : flags;
+}
+
+/* Whether an instruction flushes as a system call does, and goes on after cpuid_cycles. */
+static inline bool machine_leaves_guest(const struct machine_core *core, bool is_cpuid) {
+    return is_cpuid && core->cpuid_cycles;
+}
+
+/* Cycles from the commit of what flushes to the fetch of the next. Of what goes on only when it has
+ * been served elsewhere (`served`) CPUID alone is serialising. */
+static inline uint32_t machine_flush_cycles(const struct machine_core *core, bool served,
+                                            bool serialising) {
+    return !served ? core->flush_penalty : serialising ? core->cpuid_cycles : core->syscall_cycles;
 }
 
 /* What one entry of a TLB translates: the program's page, or what of it the host has in one piece,

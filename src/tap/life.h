@@ -42,7 +42,8 @@ enum life_flags {
     LIFE_REPEATED = 1 << 4, /* of a repeated instruction, not its last */
     LIFE_MISPREDICTED = 1 << 6,
     LIFE_FLUSHES = 1 << 7,       /* fetch goes on after its commit */
-    LIFE_SYSTEM_CALL = 1 << 8,   /* and only when the system call is done */
+    LIFE_SYSTEM_CALL = 1 << 8,   /* and only when the system call is done, or, with
+                                    LIFE_SERIAL_END, CPUID by a virtual machine's host */
     LIFE_SERIAL = 1 << 9,        /* dispatched into an empty ROB only */
     LIFE_SERIAL_END = 1 << 10,   /* nothing dispatched until it had committed */
     LIFE_HOLDS_LOADS = 1 << 11,  /* no later load dispatched until it had committed */

@@ -231,6 +231,7 @@ static uint32_t add_insn(struct code_table *table, const struct insn_key *key, u
         added->form = insn->form;
         added->stack_use = insn->stack_use & 0xf;
         added->adds_constant = insn->adds_constant;
+        added->is_cpuid = insn->is_cpuid;
         added->target_displacement = (int32_t)insn->target;
         set_operands(&table->operands[number], insn);
         added->memory_count = table->operands[number].count;

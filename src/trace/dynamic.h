@@ -25,12 +25,13 @@ struct static_insn {
     uint8_t length; /* bytes */
     uint8_t branch; /* enum branch_kind */
     uint8_t memory_count;
-    uint16_t flags;              /* enum insn_flags */
-    uint8_t operation;           /* enum operation */
-    uint8_t reached : 1;         /* once a taken branch or a signal was seen to lead here */
-    uint8_t stack_use : 4;       /* enum stack_use */
-    uint8_t described : 1;       /* `bytes` is a description (isa/described.h) */
-    uint8_t adds_constant : 1;   /* as struct insn has it */
+    uint16_t flags;            /* enum insn_flags */
+    uint8_t operation;         /* enum operation */
+    uint8_t reached : 1;       /* once a taken branch or a signal was seen to lead here */
+    uint8_t stack_use : 4;     /* enum stack_use */
+    uint8_t described : 1;     /* `bytes` is a description (isa/described.h) */
+    uint8_t adds_constant : 1; /* as struct insn has it, as the next */
+    uint8_t is_cpuid : 1;
     int32_t target_displacement; /* direct branch: target − address (fits 32 bits on both ISAs) */
     uint8_t bytes[16];           /* machine code */
     uint64_t form;               /* insn_form (isa/form.h) */

@@ -118,6 +118,19 @@ words_read_back() {
     test "$read" = ' 0  3.0 4.0 5.0 6.0'
 }
 
+# On a machine whose way to dispatch and to commit is longer, too.
+cpuid_reads_back() {
+    local cycles read=
+    for cycles in 0 100 15000; do
+        { echo 'base = icelake-server'; echo '[core]'; echo "cpuid_cycles = $cycles"; } >"$scratch/odd.ini"
+        run calibrate --quick --simulated "$scratch/odd.ini" --only cpuid --json >"$scratch/report.json" &&
+            run calibrate --quick --simulated "$scratch/odd.ini" --only cpuid -o "$scratch/read.ini" || return 1
+        read+=" $(printf %.0f "$(value CPUID)") $(sed -n 's/^cpuid_cycles *= *\([0-9]*\).*/\1/p' "$scratch/read.ini")"
+    done
+    echo "read$read"
+    test "$read" = ' 26 0 132 100 15032 15000'
+}
+
 # Neither sizes nor ways are powers of two; a load takes a cycle besides for its address. Small, so
 # that chases are short.
 caches_read_back() {
@@ -337,6 +350,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "ordering violations of a simulated machine are read back" ordering_reads_back
     check "accesses over the end of a line are read back" splits_read_back
     check "stores of parts of words are read back" words_read_back
+    check "CPUID is read back" cpuid_reads_back
     check "the text has names in full, in 80 columns" text_is_whole
     check "sizes that are not exact are told in units" sizes_are_told_in_units
     check "caches of a simulated machine are read back" caches_read_back

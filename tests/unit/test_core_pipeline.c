@@ -262,6 +262,35 @@ static void serialising_instruction_runs_alone(void **state) {
     program_fixture_free(program);
 }
 
+/* The host of a virtual machine executes CPUID: it enters the empty ROB in 7 and commits in 10 as
+ * above, the add behind it is fetched 50 cycles later and commits in 60 + 3 + 3. A chain of them
+ * takes, each, the 50 cycles, the way to dispatch, and 3. */
+static void host_executes_cpuid(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.cpuid_cycles = 50;
+    struct program_fixture *program = program_fixture_new();
+    uint32_t cpuid = with_flags(program, operation(program, OP_SYSTEM, 2, 0), INSN_SERIALISING);
+    program->insns[cpuid].is_cpuid = true;
+    execute(program, alu(program, 1, 0, 0));
+    execute(program, cpuid);
+    execute(program, alu(program, 3, 0, 0));
+    execute(program, cpuid);
+    execute(program, cpuid);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].dispatch, 7);
+    assert_int_equal(program->lives[1].commit, 10);
+    assert_int_equal(program->lives[2].fetch, 60);
+    assert_int_equal(program->lives[2].commit, 66);
+    assert_int_equal(program->lives[4].commit, program->lives[3].commit + 50 + 3 + 3);
+    assert_int_equal(program->statistics.flushes, 3);
+    assert_int_equal(program->statistics.system_calls, 0);
+    machine.core.cpuid_cycles = 0;
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[2].dispatch, 10);
+    program_fixture_free(program);
+}
+
 /* Idealisations of latency: a chain of adds in no time commits at the width (4 a cycle), a chain of
  * multiplies likewise. */
 static void zero_latencies_collapse_chains(void **state) {
@@ -377,6 +406,7 @@ int main(void) {
         cmocka_unit_test(flushing_instruction_flushes),
         cmocka_unit_test(system_call_flushes),
         cmocka_unit_test(serialising_instruction_runs_alone),
+        cmocka_unit_test(host_executes_cpuid),
         cmocka_unit_test(zero_latencies_collapse_chains),
         cmocka_unit_test(bandwidth_idealised),
         cmocka_unit_test(window_idealised),

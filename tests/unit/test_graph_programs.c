@@ -247,6 +247,24 @@ static void microcode_stops_dispatch(void **state) {
     program_fixture_free(program);
 }
 
+/* Fetch waits for the commit of CPUID, and for the host of the virtual machine that executes it. */
+static void host_executes_cpuid(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    machine.core.cpuid_cycles = 300;
+    const uint32_t cpuid =
+        with_flags(program, operation(program, OP_SYSTEM, 2, 0), INSN_SERIALISING);
+    program->insns[cpuid].is_cpuid = true;
+    for (int i = 0; i < 3; i++) {
+        execute(program, alu(program, 1, 0, 0));
+        execute(program, cpuid);
+    }
+    execute(program, alu(program, 1, 0, 0));
+    assert_int_equal(compare_with_run(program, &machine), 0);
+    program_fixture_free(program);
+}
+
 /* Loads and stores to few and to many lines, chains of operations, branches that go either way.
  * Loads are of eight bytes, those of few lines `offset` bytes from where stores are, and with
  * `operands` of an instruction that adds what it loads. */
@@ -351,6 +369,7 @@ static void graphs_are_as_long_as_the_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(microcode_stops_dispatch),
+        cmocka_unit_test(host_executes_cpuid),
         cmocka_unit_test(parallel_misses),
         cmocka_unit_test(walks_are_apart_from_what_serves_the_load),
         cmocka_unit_test(serial_misses_beside_equal_work),

@@ -376,6 +376,23 @@ static void system_call_flushes(void **state) {
     run_free(run);
 }
 
+/* CPUID in a virtual machine flushes likewise: fetch goes on 40 cycles after its issue. */
+static void host_executes_cpuid(void **state) {
+    (void)state;
+    struct machine machine = inorder_machine();
+    machine.core.cpuid_cycles = 40;
+    struct run *run = run_new();
+    struct program_fixture *program = run->program;
+    uint32_t cpuid = with_flags(program, operation(program, OP_SYSTEM, 1, 0), INSN_SERIALISING);
+    program->insns[cpuid].is_cpuid = true;
+    execute(program, cpuid);
+    execute(program, alu(program, 2, 0, 0));
+    ISSUES_IN(run, &machine, 0, 4, 47);
+    assert_int_equal(program->statistics.system_calls, 0);
+    assert_int_equal(program->statistics.flushes, 1);
+    run_free(run);
+}
+
 /* One that a vDSO serves does not: the add issues with what was fetched with it. */
 static void clock_call_does_not_flush(void **state) {
     (void)state;
@@ -516,6 +533,7 @@ int main(void) {
         cmocka_unit_test(causes_are_moved),
         cmocka_unit_test(system_call_flushes),
         cmocka_unit_test(clock_call_does_not_flush),
+        cmocka_unit_test(host_executes_cpuid),
         cmocka_unit_test(full_buffer_stops_fetch),
         cmocka_unit_test(batches_change_nothing),
         cmocka_unit_test(idealising_never_costs),

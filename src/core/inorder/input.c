@@ -28,7 +28,7 @@ static uint32_t insn_flags(const struct machine_core *core, const struct static_
         flags |= I_STORE;
     if (uop->flags & UOP_BRANCH)
         flags |= I_BRANCH;
-    if (last && traits & INSN_SYSCALL)
+    if (last && (traits & INSN_SYSCALL || machine_leaves_guest(core, insn->is_cpuid)))
         flags |= I_FLUSH | I_SYSCALL;
     if (last && insn->flags & INSN_FLUSHING)
         flags |= I_FLUSH;

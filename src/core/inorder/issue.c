@@ -150,7 +150,7 @@ static void redirect(struct inorder *core, const struct inorder_uop *uop, uint64
     const struct machine_core *machine = &core->machine.core;
     if (uop->flags & I_FLUSH)
         core->fetch_cycle =
-            cycle + (uop->flags & I_SYSCALL ? machine->syscall_cycles : machine->flush_penalty);
+            cycle + machine_flush_cycles(machine, uop->flags & I_SYSCALL, uop->flags & I_SERIAL);
     else if (uop->flags & I_MISPREDICTED)
         core->fetch_cycle = cycle + latency_of(core, uop) + machine->redirect;
     else
@@ -164,7 +164,7 @@ static void count(struct core_statistics *statistics, uint32_t flags) {
     statistics->loads += (flags & I_LOAD) != 0;
     statistics->stores += (flags & I_STORE) != 0;
     statistics->flushes += (flags & I_FLUSH) != 0;
-    statistics->system_calls += (flags & I_SYSCALL) != 0;
+    statistics->system_calls += (flags & (I_SYSCALL | I_SERIAL)) == I_SYSCALL;
 }
 
 /* ---- the cycles that the head owned ---- */

@@ -122,8 +122,8 @@ static inline void redirect_fetch(struct ooo *core, struct standing *now, uint32
                                   uint32_t bubble, const struct uop_cycles *uop) {
     const struct machine_core *machine = &core->machine;
     if (flags & U_FLUSH) {
-        resume_fetch(now, uop->commit + (flags & U_SYSCALL ? machine->syscall_cycles
-                                                           : machine->flush_penalty));
+        resume_fetch(now, uop->commit + machine_flush_cycles(machine, flags & U_SYSCALL,
+                                                             flags & U_SERIAL_END));
     } else if (flags & U_MISPREDICTED) {
         resume_fetch(now, uop->complete + machine->redirect);
     } else if (flags & U_LATE) {

@@ -55,7 +55,7 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_BRANCH | U_BRANCH_ENTRY;
     if (first && (insn->address ^ (insn->address + insn->length - 1)) & core->fetch_line_mask)
         flags |= U_CROSSES_LINE;
-    if (last && traits & INSN_SYSCALL)
+    if (last && (traits & INSN_SYSCALL || machine_leaves_guest(&core->machine, insn->is_cpuid)))
         flags |= U_FLUSH | U_SYSCALL;
     if (last && insn->flags & INSN_FLUSHING)
         flags |= U_FLUSH;

@@ -452,7 +452,7 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at,
         end_life(core, now, &uop, uop.commit, life);
     if (flags & U_ENDS_PACKET) {
         core->statistics.flushes += (flags & U_FLUSH) != 0;
-        core->statistics.system_calls += (flags & U_SYSCALL) != 0;
+        core->statistics.system_calls += (flags & (U_SYSCALL | U_SERIAL_END)) == U_SYSCALL;
         if (flags & U_MISPREDICTED && core->wrong_paths)
             run_wrong_path(core, at, uop.fetch, uop.complete);
         redirect_fetch(core, now, flags, flags & U_TAKEN ? stream->bubble : 0, &uop);

@@ -72,6 +72,17 @@ static bool check_execution(const struct machine *machine, struct error *error) 
                          "[pool.%s] units = %u: with it the pools have %u units; allowed: %d",
                          machine->pools[machine->pool_count - 1].name,
                          machine->pools[machine->pool_count - 1].units, units, MACHINE_MAX_UNITS);
+    const uint32_t schedulers =
+        sum_over(uint32_t, i, machine->pool_count,
+                 machine->pools[i].shares[0] || machine->pools[i].beside[0] ||
+                         !machine->queues[machine->pools[i].queue].unit_entries
+                     ? 0
+                     : machine->pools[i].units);
+    if (schedulers > MACHINE_MAX_SCHEDULERS)
+        return error_set(error,
+                         "[queue.NAME] unit_entries: the pools have %u schedulers of a unit each; "
+                         "allowed: %d",
+                         schedulers, MACHINE_MAX_SCHEDULERS);
     if (machine->core.result_bus[0] && units > MACHINE_MAX_UNITS / 2)
         return error_set(error, "[core] result_bus = %s: the pools have %u units; with it: %d",
                          machine->core.result_bus, units, MACHINE_MAX_UNITS / 2);

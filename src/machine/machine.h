@@ -22,7 +22,8 @@ enum {
     MACHINE_MAX_QUEUES = 4,
     MACHINE_MAX_POOLS = 12,
     MACHINE_MAX_POOL_UNITS = 16,
-    MACHINE_MAX_UNITS = 63 /* of all pools */
+    MACHINE_MAX_SCHEDULERS = 16, /* of a unit each (struct machine_queue) */
+    MACHINE_MAX_UNITS = 63       /* of all pools */
 };
 
 /* Ports: some of the units of pools that one queue feeds. A pool's first unit is bit 0. */

@@ -241,23 +241,65 @@ static struct program_fixture *run_neighbours(const struct machine *machine,
     return program;
 }
 
-/* The operation waits for the value, in 108, in the entry that its load had, at alu0. The addition
- * has alu1; the second load finds alu0's scheduler full until then. With schedulers of its own the
- * unit of loads has an entry in 5. */
+/* The operation waits for the value, in 8 + latency, in the entry that its load had, at alu0. The
+ * addition has alu1; the second load finds alu0's scheduler full until then. With schedulers of its
+ * own the unit of loads has an entry in 5. */
 static void a_load_and_its_operation_have_one_entry(void **state) {
     (void)state;
     struct machine machine = neighbouring_machine();
-    struct program_fixture *program = run_neighbours(&machine, OP_INT_ALU);
-    assert_int_equal(program->lives[0].issue, 5);
-    assert_int_equal(program->lives[1].issue, 108);
-    assert_int_equal(program->lives[2].issue, 5);
-    assert_int_equal(program->lives[3].dispatch, 108);
-    program_fixture_free(program);
+    for (int32_t latency = 700; latency > 0; latency -= 300) {
+        machine.dram.latency = (uint32_t)latency;
+        struct program_fixture *program = run_neighbours(&machine, OP_INT_ALU);
+        assert_int_equal(program->lives[0].issue, 5);
+        assert_int_equal(program->lives[1].issue, 8 + latency);
+        assert_int_equal(program->lives[2].issue, 5);
+        assert_int_equal(program->lives[3].dispatch, 8 + latency);
+        program_fixture_free(program);
+    }
     machine.pools[machine.classes[OP_LOAD].pool].beside[0] = 0;
     machine.pools[machine.classes[OP_LOAD].pool].neighbours.units[0] = 0;
-    program = run_neighbours(&machine, OP_INT_ALU);
+    struct program_fixture *program = run_neighbours(&machine, OP_INT_ALU);
     assert_int_equal(program->lives[1].issue, 108);
     assert_int_equal(program->lives[3].dispatch, 5);
+    program_fixture_free(program);
+}
+
+/* One ALU, whose scheduler has two entries. The first two additions wait for a load, until 8 + 700,
+ * longer than is known by cycle; the third for its entry, and issues behind the second. A load with
+ * its operation that waits for the address so long leaves the entry only with the operation, 3
+ * cycles later: the addition behind it, which finds it full, dispatches then. */
+static void entries_are_held_for_long(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.queues[0].unit_entries = 2;
+    machine.dram.latency = 700;
+    machine.pools[0].units = 1;
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, load(program, 1, 0), FAR_LINE, 8);
+    for (uint8_t i = 0; i < 3; i++)
+        execute(program, operation(program, OP_INT_ALU, 2, 1));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].issue, 708);
+    assert_int_equal(program->lives[2].issue, 709);
+    assert_int_equal(program->lives[3].dispatch, 708);
+    assert_int_equal(program->lives[3].issue, 710);
+    program_fixture_free(program);
+
+    machine = neighbouring_machine();
+    machine.dram.latency = 700;
+    machine.pools[0].units = 1;
+    machine.pool_count--; /* that of multiplications, which has alu1 */
+    machine.classes[OP_INT_MUL].pool = machine.classes[OP_INT_DIV].pool = 0;
+    program = program_fixture_new();
+    execute_at(program, load(program, 1, 0), FAR_LINE, 8);
+    const uint32_t insn = load(program, 9, 1);
+    add_uop(program, OP_INT_ALU, 2, 9, 0);
+    execute_at(program, insn, FAR_LINE, 8);
+    execute(program, operation(program, OP_INT_ALU, 3, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].issue, 708);
+    assert_int_equal(program->lives[2].issue, 711);
+    assert_int_equal(program->lives[3].dispatch, 711);
     program_fixture_free(program);
 }
 
@@ -409,6 +451,7 @@ int main(void) {
         cmocka_unit_test(a_crowded_scheduler_is_passed_over_and_a_full_one_awaited),
         cmocka_unit_test(a_uop_may_take_the_unit_beside_its_own),
         cmocka_unit_test(a_load_and_its_operation_have_one_entry),
+        cmocka_unit_test(entries_are_held_for_long),
         cmocka_unit_test(a_load_whose_compare_fuses_is_alone),
         cmocka_unit_test(an_operation_of_other_units_has_its_own_entry),
         cmocka_unit_test(data_take_units),

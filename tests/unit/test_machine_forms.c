@@ -211,6 +211,8 @@ static void pools_share_units(void **state) {
         {"base = zen4\n[core]\nstore_data = x\n", "[core] store_data: x: no such pool or unit"},
         {"base = zen4\n[core]\ngiven_first = x\n", "[core] given_first: x: no such pool or unit"},
         {"base = zen4\n[core]\nresult_bus = x\n", "[core] result_bus: x: no such pool or unit"},
+        {"base = zen4\n[queue.int]\nunit_entries = 24\n[pool.alu]\nunits = 16\n",
+         "[queue.NAME] unit_entries: the pools have "},
         {"base = zen4\n[pool.agu]\nbeside = x\n", "[pool.agu] beside: x: no such pool or unit"},
         {"base = zen4\n[pool.agu]\nunits = 3\nbeside = alu0+alu1\n",
          "[pool.agu] beside = alu0+alu1: as many units of its queue"},

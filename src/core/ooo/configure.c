@@ -136,17 +136,28 @@ static uint64_t joint_units(const struct ooo *core, const struct machine_ports *
     return numbered(core, &joint);
 }
 
+/* µops wait for units of their own. */
+static bool has_schedulers(const struct ooo *core, uint32_t queue) {
+    return core->queues[queue].unit_entries && !(core->ideal & IDEAL_BW);
+}
+
 static void set_schedulers(struct ooo *core, const struct machine *machine) {
-    for (uint32_t unit = 0; unit < MOST_SCHEDULERS; unit++)
+    uint32_t entries[MACHINE_MAX_UNITS + 1] = {0};
+    for (uint32_t unit = 0; unit <= MACHINE_MAX_UNITS; unit++)
         core->schedulers.beside[unit] = UINT64_C(1) << unit;
     for (uint32_t pool = 0; pool < machine->pool_count; pool++) {
         const struct machine_ports *neighbours = &machine->pools[pool].neighbours;
+        const uint32_t queue = machine->pools[pool].queue;
+        const bool has = !machine->pools[pool].shares[0] && has_schedulers(core, queue);
         uint32_t own = 0;
+        for (uint32_t unit = 0; has && unit < machine->pools[pool].units; unit++)
+            entries[core->unit_number[pool][unit]] = core->queues[queue].unit_entries;
         for (uint32_t i = 0; i < machine->pool_count; i++)
             for (uint32_t left = neighbours->units[i]; left; left &= left - 1)
                 schedulers_join(&core->schedulers, core->unit_number[i][__builtin_ctz(left)],
                                 core->unit_number[pool][own++]);
     }
+    schedulers_number(&core->schedulers, entries);
 }
 
 static uint32_t queue_of(const struct ooo *core, const struct machine_ports *ports) {
@@ -154,11 +165,6 @@ static uint32_t queue_of(const struct ooo *core, const struct machine_ports *por
     while (pool + 1 < core->pool_count && !ports->units[pool])
         pool++;
     return core->pools[pool].queue;
-}
-
-/* µops wait for units of their own. */
-static bool has_schedulers(const struct ooo *core, uint32_t queue) {
-    return core->queues[queue].unit_entries && !(core->ideal & IDEAL_BW);
 }
 
 /* µops that may wait; those with schedulers of their own wait there. */

@@ -3,115 +3,155 @@
 
 #include <string.h>
 
+#include "util/array.h"
+
 /* A scheduler is crowded with so many of this many entries taken. */
 enum { CROWDED = 2, OF = 3 };
 
-/* A bit for each entry that is free; the cycle in which the first is, whether it has come or not.
- */
-static uint64_t look_for_free(const struct scheduler *scheduler, uint32_t entries, uint64_t cycle,
-                              uint64_t *first) {
-    uint64_t free = 0, least = UINT64_MAX;
-    for (uint32_t i = 0; i < entries; i++) {
-        const uint64_t leaves = scheduler->leaves[i];
-        free |= (uint64_t)(leaves <= cycle) << i;
-        least = leaves < least ? leaves : least;
+/* ---- those that leave ---- */
+
+void schedulers_leave_late(struct schedulers *schedulers, uint64_t cycle) {
+    const uint64_t due = cycle - NEAR_CYCLES / 2;
+    assert(schedulers->late_count < sizeof schedulers->late / sizeof *schedulers->late);
+    schedulers->late[schedulers->late_count++] = (struct late_leave){cycle, schedulers->given};
+    if (due < schedulers->late_due)
+        schedulers->late_due = due;
+}
+
+/* Those of the late that have come near. */
+static void refile_late(struct schedulers *schedulers) {
+    uint32_t kept = 0;
+    uint64_t earliest = UINT64_MAX;
+    for (uint32_t i = 0; i < schedulers->late_count; i++) {
+        const struct late_leave late = schedulers->late[i];
+        if (late.cycle - schedulers->cycle < NEAR_CYCLES) {
+            schedulers->leaving[late.cycle % NEAR_CYCLES][late.scheduler]++;
+        } else {
+            schedulers->late[kept++] = late;
+            earliest = late.cycle < earliest ? late.cycle : earliest;
+        }
     }
-    *first = least;
-    return free;
+    schedulers->late_count = kept;
+    schedulers->late_due = kept ? earliest - NEAR_CYCLES / 2 : UINT64_MAX;
 }
 
-/* NULL: all are taken until cycle `*soonest`. */
-static uint64_t *free_entry(struct scheduler *scheduler, uint32_t entries, uint64_t cycle,
-                            uint64_t *soonest) {
-    if (entries > MOST_ENTRIES)
-        return &scheduler->leaves[0];
-    if (!scheduler->free)
-        scheduler->free = look_for_free(scheduler, entries, cycle, soonest);
-    if (!scheduler->free)
-        return NULL;
-    uint64_t *entry = &scheduler->leaves[__builtin_ctzll(scheduler->free)];
-    scheduler->free &= scheduler->free - 1;
-    return entry;
+static bool any(scheduler_counts counts) {
+    uint64_t words[sizeof counts / sizeof(uint64_t)];
+    memcpy(words, &counts, sizeof words);
+    return any_where(i, sizeof words / sizeof *words, words[i]);
 }
 
-static uint32_t scheduler_of(const struct schedulers *schedulers, uint64_t unit) {
-    return (uint32_t)__builtin_ctzll(schedulers->beside[__builtin_ctzll(unit)]);
-}
-
-static uint32_t count_free(const struct scheduler *scheduler) {
-    return (uint32_t)__builtin_popcountll(scheduler->free);
-}
-
-static bool is_crowded(struct scheduler *scheduler, uint32_t entries, uint64_t cycle) {
-    const uint32_t few = entries - (CROWDED * entries + OF - 1) / OF;
-    uint64_t first;
-    if (entries > MOST_ENTRIES || count_free(scheduler) > few)
-        return false;
-    scheduler->free = look_for_free(scheduler, entries, cycle, &first);
-    return count_free(scheduler) <= few;
-}
-
-/* The first of the units whose scheduler was not crowded when first looked at in this cycle; of
- * all, if each was. */
-static uint64_t least_crowded(struct schedulers *schedulers, uint64_t units, uint32_t entries,
-                              uint64_t cycle) {
-    if (schedulers->looked_in != cycle) {
-        schedulers->looked_in = cycle;
-        schedulers->crowded = schedulers->looked = 0;
+/* What leaves until this cycle, which nobody has looked at, has left. */
+static void go_to(struct schedulers *schedulers, uint64_t cycle) {
+    scheduler_counts waiting = schedulers->waiting;
+    while (schedulers->cycle < cycle && any(waiting)) {
+        const uint64_t due = schedulers->late_due, stop = due < cycle ? due : cycle;
+        for (uint64_t at = schedulers->cycle + 1; at <= stop; at++) {
+            waiting -= schedulers->leaving[at % NEAR_CYCLES];
+            schedulers->leaving[at % NEAR_CYCLES] = (scheduler_counts){0};
+        }
+        schedulers->cycle = stop;
+        if (stop == due)
+            refile_late(schedulers);
     }
-    for (uint64_t left = units & ~schedulers->crowded; left; left &= left - 1) {
-        const uint64_t unit = left & -left;
-        const uint64_t all = schedulers->beside[__builtin_ctzll(unit)];
-        if (!(schedulers->looked & unit) &&
-            is_crowded(&schedulers->of[__builtin_ctzll(all)], entries, cycle))
-            schedulers->crowded |= all;
-        schedulers->looked |= all;
-        if (!(schedulers->crowded & unit))
-            return unit;
-    }
+    schedulers->cycle = cycle;
+    schedulers->waiting = waiting;
+    schedulers->crowded = (scheduler_counts)(waiting >= schedulers->crowd);
+}
+
+/* ---- a unit for each ---- */
+
+static uint32_t number_of(uint64_t unit) {
+    return (uint32_t)__builtin_ctzll(unit);
+}
+
+/* The first of the units whose scheduler is not crowded; of all, if each is. */
+static uint64_t least_crowded(const struct schedulers *schedulers, uint64_t units) {
+    for (uint64_t left = units; left; left &= left - 1)
+        if (!schedulers->crowded[schedulers->of[number_of(left)]])
+            return left & -left;
     return units & -units;
 }
 
 /* The µop's own, in the scheduler of the one that was chosen. */
 static bool take_own(struct schedulers *schedulers, const struct unit *unit, uint64_t chosen) {
-    const uint64_t own = unit->units & schedulers->beside[__builtin_ctzll(chosen)];
+    const uint64_t own = unit->units & schedulers->beside[number_of(chosen)];
     schedulers->unit = own ? own & -own : chosen;
     return own;
+}
+
+static bool is_full(const struct schedulers *schedulers, uint32_t scheduler) {
+    return schedulers->counted && schedulers->waiting[scheduler] >= schedulers->entries[scheduler];
 }
 
 uint64_t schedulers_give(struct schedulers *schedulers, const struct unit *unit, uint64_t number,
                          uint64_t cycle) {
     if (schedulers->empty_at <= cycle)
         schedulers->had = 0;
-    const uint64_t left = unit->given & ~schedulers->had;
-    uint64_t chosen, *entry, soonest = cycle;
-    do {
-        cycle = soonest;
-        chosen = least_crowded(schedulers, left ? left : unit->given, unit->entries, cycle);
-        entry = free_entry(&schedulers->of[scheduler_of(schedulers, chosen)], unit->entries, cycle,
-                           &soonest);
-    } while (!entry);
+    if (schedulers->cycle < cycle)
+        go_to(schedulers, cycle);
+    cycle = schedulers->cycle; /* later where the µop has waited here, to come back */
+    const uint64_t left = unit->given & ~schedulers->had, units = left ? left : unit->given;
+    uint64_t chosen = least_crowded(schedulers, units);
+    while (is_full(schedulers, schedulers->of[number_of(chosen)])) {
+        do
+            go_to(schedulers, schedulers->cycle + 1);
+        while (is_full(schedulers, schedulers->of[number_of(chosen)]));
+        cycle = schedulers->cycle;
+        chosen = least_crowded(schedulers, units);
+    }
     schedulers->had = (left ? schedulers->had : schedulers->had & ~unit->pool) | chosen;
-    schedulers->leaves = entry;
+    schedulers->given = schedulers->of[number_of(chosen)];
     schedulers->awaited = chosen & unit->units ? 0 : number + 1;
     take_own(schedulers, unit, chosen);
     return cycle;
 }
 
+/* The entry that the load was to leave is its operation's. */
 bool schedulers_follow(struct schedulers *schedulers, const struct unit *unit, uint64_t number) {
-    return schedulers->awaited == number && take_own(schedulers, unit, schedulers->unit);
+    if (schedulers->awaited != number || !take_own(schedulers, unit, schedulers->unit))
+        return false;
+    if (!schedulers->counted)
+        return true;
+    schedulers->waiting[schedulers->given]--;
+    if (schedulers->left_at - schedulers->cycle < NEAR_CYCLES)
+        schedulers->leaving[schedulers->left_at % NEAR_CYCLES][schedulers->given]--;
+    else
+        schedulers->late_count--;
+    return true;
 }
+
+/* ---- all of them ---- */
 
 void schedulers_join(struct schedulers *schedulers, uint32_t one, uint32_t other) {
     const uint64_t all = schedulers->beside[one] | schedulers->beside[other];
     for (uint64_t left = all; left; left &= left - 1)
-        schedulers->beside[__builtin_ctzll(left)] = all;
+        schedulers->beside[number_of(left)] = all;
+}
+
+void schedulers_number(struct schedulers *schedulers, const uint32_t *entries) {
+    uint32_t count = 0;
+    schedulers->counted = true;
+    schedulers->late_due = UINT64_MAX;
+    for (uint32_t unit = 0; unit <= MACHINE_MAX_UNITS; unit++) {
+        if (!entries[unit])
+            continue;
+        const uint32_t first = number_of(schedulers->beside[unit]);
+        assert(first < unit || count < MACHINE_MAX_SCHEDULERS);
+        schedulers->of[unit] = first < unit ? schedulers->of[first] : (uint8_t)count++;
+        schedulers->counted &= entries[unit] <= MOST_ENTRIES;
+        const uint32_t most = entries[unit] < MOST_ENTRIES ? entries[unit] : MOST_ENTRIES;
+        schedulers->entries[schedulers->of[unit]] = (uint8_t)most;
+        schedulers->crowd[schedulers->of[unit]] = (uint8_t)((CROWDED * most + OF - 1) / OF);
+    }
 }
 
 void schedulers_clear(struct schedulers *schedulers) {
-    if (!schedulers->leaves)
+    if (!schedulers->empty_at)
         return;
-    memset(schedulers->of, 0, sizeof schedulers->of);
-    schedulers->had = schedulers->looked_in = schedulers->awaited = schedulers->empty_at = 0;
-    schedulers->leaves = NULL;
+    memset(schedulers->leaving, 0, sizeof schedulers->leaving);
+    schedulers->waiting = schedulers->crowded = (scheduler_counts){0};
+    schedulers->late_count = 0;
+    schedulers->late_due = UINT64_MAX;
+    schedulers->cycle = schedulers->had = schedulers->awaited = schedulers->empty_at = 0;
 }

@@ -22,8 +22,9 @@ enum {
     MACHINE_MAX_QUEUES = 4,
     MACHINE_MAX_POOLS = 12,
     MACHINE_MAX_POOL_UNITS = 16,
-    MACHINE_MAX_SCHEDULERS = 16, /* of a unit each (struct machine_queue) */
-    MACHINE_MAX_UNITS = 63       /* of all pools */
+    MACHINE_MOST_LINES_AHEAD = 16, /* a power of two */
+    MACHINE_MAX_SCHEDULERS = 16,   /* of a unit each (struct machine_queue) */
+    MACHINE_MAX_UNITS = 63         /* of all pools */
 };
 
 /* Ports: some of the units of pools that one queue feeds. A pool's first unit is bit 0. */
@@ -184,6 +185,8 @@ struct machine_branch {
     uint32_t far_bit;          /* 0: no target is far */
     uint32_t prediction_width; /* blocks of code that are predicted in a cycle: 1, 2 or 4 */
     uint32_t prediction_ahead; /* cycles that prediction may be ahead of fetch */
+    uint32_t lines_ahead;      /* lines of code that prediction asks for before fetch comes to them
+                                  (fetch-directed prefetching: Reinman, Calder and Austin 1999) */
 };
 
 enum disambiguation_kind {

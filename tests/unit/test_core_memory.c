@@ -381,6 +381,62 @@ static void a_line_missed_within_a_packet_delays_the_next(void **state) {
     program_fixture_free(program);
 }
 
+/* Fetch takes 4 cycles for a line of 16 instructions. Prediction asks for a line two ahead of it:
+ * for the first two in 1, so that the second, to which fetch comes in 105, has missed nothing; for
+ * the third when the first is there, in 101: 92 cycles late in 109. The fourth is asked for in 105,
+ * and there when fetch comes in 205; the fifth in 201. */
+static void prediction_asks_for_lines_ahead(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.l1i = (struct machine_cache){
+        .present = true, .size = 4096, .ways = 1, .line = 64, .latency = 1, .mshrs = 4};
+    machine.branch.lines_ahead = 2;
+    struct program_fixture *program = program_fixture_new();
+    for (int i = 0; i < 80; i++)
+        execute(program, alu(program, (uint8_t)(1 + i % 20), 0, 0));
+    simulate(program, &machine, 0);
+    static const struct {
+        uint32_t fetch, delay;
+    } LINES[] = {{101, 100}, {105, 0}, {201, 92}, {205, 0}, {301, 92}};
+    for (int line = 0; line < 5; line++) {
+        const struct life *first = &program->lives[16 * line];
+        assert_int_equal(first->fetch, LINES[line].fetch);
+        assert_int_equal(first->fetch_delay_cache, LINES[line].delay);
+        assert_int_equal(first->psv, LINES[line].delay ? PSV_DR_L1 : 0);
+    }
+    program_fixture_free(program);
+}
+
+/* A branch at the end of the first line is mispredicted: fetched in 104, complete in 109.
+ * Prediction was on another path: it asks for the line of the target in 110, when fetch goes on,
+ * and for the one behind it. With the branch predicted right all were asked for in 1. */
+static void lines_of_another_path_are_not_ahead(void **state) {
+    (void)state;
+    static const uint32_t FETCHES[3][2] = {{210, 314}, {210, 214}, {105, 109}};
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        struct machine machine = little_machine();
+        machine.l1i = (struct machine_cache){
+            .present = true, .size = 4096, .ways = 1, .line = 64, .latency = 1, .mshrs = 4};
+        machine.branch = (struct machine_branch){.direction = DIRECTION_BIMODAL,
+                                                 .bimodal_entries = 1024,
+                                                 .ras_entries = 8,
+                                                 .lines_ahead = kind ? 4 : 0};
+        struct program_fixture *program = program_fixture_new();
+        for (int i = 0; i < 15; i++)
+            execute(program, alu(program, (uint8_t)(1 + i), 0, 0));
+        const uint32_t jump = branch(program, BRANCH_CONDITIONAL, 0);
+        program->address += 0x100;
+        execute_taken(program, jump);
+        for (int i = 0; i < 32; i++)
+            execute(program, alu(program, (uint8_t)(1 + i % 20), 0, 0));
+        simulate(program, &machine, kind == 2 ? IDEAL_BMISP : 0);
+        assert_int_equal(program->lives[15].fetch, 104);
+        assert_int_equal(program->lives[16].fetch, FETCHES[kind][0]);
+        assert_int_equal(program->lives[32].fetch, FETCHES[kind][1]);
+        program_fixture_free(program);
+    }
+}
+
 /* A repeated string store of 200 bytes is four line-sized pieces, one instruction. */
 static void repeated_stores_expand(void **state) {
     (void)state;
@@ -628,6 +684,8 @@ int main(void) {
         cmocka_unit_test(fence_waits_for_stores),
         cmocka_unit_test(tlb_misses_show),
         cmocka_unit_test(fetch_misses_drain),
+        cmocka_unit_test(prediction_asks_for_lines_ahead),
+        cmocka_unit_test(lines_of_another_path_are_not_ahead),
         cmocka_unit_test(a_line_missed_within_a_packet_delays_the_next),
         cmocka_unit_test(repeated_stores_expand),
         cmocka_unit_test(microcode_stops_dispatch),

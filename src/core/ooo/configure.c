@@ -40,6 +40,7 @@ static void set_bubbles(struct ooo *core, const struct machine_branch *branch) {
     core->near_bubble = (uint16_t)(branch->near_btb_entries ? branch->near_btb_bubble : 0);
     core->indirect_bubble = (uint16_t)branch->indirect_bubble;
     core->prediction_ahead = branch->prediction_ahead;
+    core->lines_ahead = branch->lines_ahead;
     core->prediction_width = (uint32_t)later(branch->prediction_width, 1);
 }
 

@@ -62,15 +62,34 @@ static __attribute__((noinline)) struct memory_result miss_line(struct ooo *core
     return result;
 }
 
+/* Cycles since prediction asked for the line that is fetched next: when the one so many before it
+ * was fetched, or, if that was on another path, when it came to this one. */
+static inline uint64_t lead_of(const struct ooo *core, const struct standing *now, uint64_t cycle) {
+    if (!core->lines_ahead)
+        return 0;
+    const uint64_t before = now->lines - core->lines_ahead;
+    return cycle - later(core->line_cycles[before % MACHINE_MOST_LINES_AHEAD], now->redirected);
+}
+
+static inline void note_line(struct ooo *core, struct standing *now, uint64_t cycle) {
+    if (core->lines_ahead)
+        core->line_cycles[now->lines++ % MACHINE_MOST_LINES_AHEAD] = cycle;
+}
+
 /* Brings the line of an address to the front end for this µop. It may come so late that the µop
- * begins another packet. */
+ * begins another packet. What prediction asked for in time has missed nothing. */
 STAGE void fetch_line(struct ooo *core, struct standing *now, uint64_t at, uint64_t address,
                       uint64_t room, struct uop_cycles *uop) {
     const uint64_t cycle = now->packet_cycle;
-    if (memory_fetch_hits(core->memory, cycle, address))
+    if (memory_fetch_hits(core->memory, cycle, address)) {
+        note_line(core, now, cycle);
         return;
+    }
     const struct memory_result result = miss_line(core, cycle, at, address);
-    const uint64_t hit = cycle + core->l1i_latency;
+    const uint64_t lead = lead_of(core, now, cycle), hit = cycle + core->l1i_latency + lead;
+    note_line(core, now, cycle + later(result.ready, hit) - hit);
+    if (lead && result.ready <= hit)
+        return;
     if (result.events & MEMORY_MISSED_L1)
         uop->psv |= PSV_DR_L1;
     if (result.events & MEMORY_MISSED_TLB)
@@ -78,7 +97,8 @@ STAGE void fetch_line(struct ooo *core, struct standing *now, uint64_t at, uint6
     if (result.ready <= hit)
         return;
     const uint32_t delay = (uint32_t)(result.ready - hit);
-    const uint32_t tlb = result.tlb_cycles < delay ? result.tlb_cycles : delay;
+    const uint32_t walk = (uint32_t)(later(result.tlb_cycles, lead) - lead);
+    const uint32_t tlb = walk < delay ? walk : delay;
     now->next_delay_tlb += tlb;
     now->next_delay_cache += delay - tlb;
     now->fetch_resume = cycle + delay;

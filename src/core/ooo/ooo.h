@@ -72,7 +72,7 @@ struct ooo {
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty;
     uint16_t bubbles[BRANCH_KINDS]; /* enum block_end, by enum branch_kind, of near targets */
     uint16_t far_bubble, near_bubble, indirect_bubble;
-    uint32_t far_bit, prediction_ahead, prediction_width;
+    uint32_t far_bit, prediction_ahead, prediction_width, lines_ahead;
     uint32_t fetch_line_shift;
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
     uint64_t
@@ -158,6 +158,8 @@ struct ooo {
     uint64_t *held[HELD_KINDS]; /* commits of those who held one, by how many held one before */
     uint64_t *packet_commit;    /* by packet: of its last µop */
     struct standing now;
+    uint64_t line_cycles[MACHINE_MOST_LINES_AHEAD]; /* in which the last lines were fetched; with
+                                                       lines_ahead */
     struct registers registers;
     uint64_t end_of_time;          /* squashed work: the cycle of the flush; else UNKNOWN */
     uint64_t first_squashed_store; /* and the number of its first store */

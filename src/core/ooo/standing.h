@@ -34,10 +34,11 @@ struct standing {
     /* fetch: the packet that µops join as long as it is open */
     uint64_t packet; /* number */
     uint64_t packet_cycle, fetch_resume;
-    uint64_t predicted;        /* cycle from which on it is known what the next packet has */
-    uint32_t predicted_blocks; /* in the cycle before that; prediction_width: no more may be */
-    uint64_t packet_room;      /* room from this cycle on comes too late for it; 0: none is open */
-    uint32_t packet_ends;      /* flags of a µop that it does not take */
+    uint64_t predicted;         /* cycle from which on it is known what the next packet has */
+    uint64_t redirected, lines; /* since when prediction is on this path; lines fetched so far */
+    uint32_t predicted_blocks;  /* in the cycle before that; prediction_width: no more may be */
+    uint64_t packet_room;       /* room from this cycle on comes too late for it; 0: none is open */
+    uint32_t packet_ends;       /* flags of a µop that it does not take */
     uint32_t packet_insns, packet_taken;
     uint32_t delay_cache, delay_tlb;           /* cycles that the packet waited for lines */
     uint32_t next_delay_cache, next_delay_tlb; /* that the next one does */
@@ -56,7 +57,7 @@ struct standing {
 /* Fetch and prediction go on in this cycle at the earliest: the lead is lost. */
 static inline void resume_fetch(struct standing *now, uint64_t cycle) {
     now->fetch_resume = cycle;
-    now->predicted = cycle;
+    now->predicted = now->redirected = cycle;
     now->predicted_blocks = UINT32_MAX;
 }
 

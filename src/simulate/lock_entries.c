@@ -22,7 +22,7 @@ static enum lock_entry entry_of(const char *symbol) {
         (routine.may_fail && routine.object == LOCK_OF_SPIN_LOCK))
         return ENTRY_NONE;
     if (routine.may_fail)
-        return routine.shared ? ENTRY_TRY_READ : ENTRY_TRY;
+        return !routine.shared ? ENTRY_TRY : routine.at_once ? ENTRY_TRY_READ : ENTRY_READ_BY_TIME;
     return routine.shared ? ENTRY_READ_LOCK : ENTRY_LOCK;
 }
 

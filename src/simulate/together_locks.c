@@ -217,6 +217,10 @@ static struct lock *held_at(const struct guest *guest, uint64_t address) {
     return NULL;
 }
 
+static bool tries_to_read(const struct guest *guest) {
+    return guest->routine == ENTRY_TRY_READ || guest->routine == ENTRY_READ_BY_TIME;
+}
+
 /* What the routine is for, at its first atomic operation, on this address. False: no memory. */
 static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t address,
                         struct guest_action *action) {
@@ -244,6 +248,7 @@ static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t add
             guest->tries = address;
         return true;
     case ENTRY_TRY_READ: /* the operation is left out where it cannot be had at once */
+    case ENTRY_READ_BY_TIME:
         return (chip->options->locks && chip->options->locks->all_gone) ||
                lock_remedies_open(chip->options->locks, chip->process, address) ||
                (guest->to_take = lock_table_at(&chip->locks, address));
@@ -272,6 +277,7 @@ bool guest_event_is_of_lock(const struct chip_run *chip, const struct guest *gue
         return guest->counted;
     case ENTRY_TRY:
     case ENTRY_TRY_READ:
+    case ENTRY_READ_BY_TIME:
         return !thread_event_waited_in_vain(&guest->event);
     default:
         return true;
@@ -279,7 +285,7 @@ bool guest_event_is_of_lock(const struct chip_run *chip, const struct guest *gue
 }
 
 void guest_give_up_lock(struct guest *guest) {
-    if (guest->routine != ENTRY_TRY && guest->routine != ENTRY_TRY_READ)
+    if (guest->routine != ENTRY_TRY && !tries_to_read(guest))
         return;
     guest->tries = 0;
     guest->to_take = NULL;
@@ -366,6 +372,12 @@ static bool see_stores(struct chip_run *chip, struct guest *guest, bool atomic,
            see_plain_lock(chip, guest, access, count);
 }
 
+/* Whether a thread that tries to take a lock to read begins again: another thread came first, so
+ * that its atomic operation failed. It may find then that the lock is written. */
+static bool begins_again(const struct guest *guest, uint64_t address) {
+    return guest->routine == ENTRY_TRY_READ && guest->acted && address < guest->acted_at;
+}
+
 /* Whether an instruction of an unlock writes the lock's own word, as that of a spin lock is given
  * back by a plain store. */
 static bool gives_back(const struct guest *guest, const struct memory_access *access,
@@ -381,7 +393,7 @@ static bool gives_back(const struct guest *guest, const struct memory_access *ac
 static void leave_routine(struct guest *guest, struct guest_action *action) {
     if (guest->to_take)
         *action = (struct guest_action){
-            .what = DO_TAKE, .lock = guest->to_take, .reads = guest->routine == ENTRY_TRY_READ};
+            .what = DO_TAKE, .lock = guest->to_take, .reads = tries_to_read(guest)};
     guest->to_take = NULL;
     guest->routine = ENTRY_NONE;
 }
@@ -444,6 +456,10 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
             error_set(error, "out of memory for locks");
             return UINT32_MAX;
         }
+        if (begins_again(guest, code->insns[insn->insn].address)) {
+            guest->acted = false;
+            guest->to_take = NULL;
+        }
         if (!flags && guest->routine != ENTRY_UNLOCK)
             continue;
         if (flags & LOCK_ENTRY && !guest->routine && guest->call_count) {
@@ -460,6 +476,7 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
         if ((flags & LOCK_ATOMIC || plain) && guest->routine && !guest->acted &&
             insn->memory_count) {
             guest->acted = true;
+            guest->acted_at = code->insns[insn->insn].address;
             guest->to_take = NULL; /* it was no lock by plain stores */
             if (!find_action(chip, guest, accesses[0].address, action)) {
                 error_set(error, "out of memory for locks");

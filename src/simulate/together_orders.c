@@ -114,7 +114,8 @@ static bool is_internal(const struct chip_run *chip, const struct guest *guest, 
  * which may look at the lock with it. */
 static bool is_of_lock(const struct chip_run *chip, const struct guest *guest, uint32_t insn) {
     const unsigned entry = insn == UINT32_MAX ? ENTRY_NONE : chip->lock_flags[insn] & LOCK_ENTRY;
-    return guest->routine || entry == ENTRY_TRY || entry == ENTRY_TRY_READ;
+    return guest->routine || entry == ENTRY_TRY || entry == ENTRY_TRY_READ ||
+           entry == ENTRY_READ_BY_TIME;
 }
 
 void guest_take_order(struct chip_run *chip, struct guest *guest, const struct trace_order *order) {

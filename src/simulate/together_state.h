@@ -61,7 +61,8 @@ struct guest {
 
     /* The routine that it is in, of those that lock_entries.h knows. */
     enum lock_entry routine;
-    bool acted;            /* what the routine is for has been done */
+    bool acted;            /* what the routine is for has been done, */
+    uint64_t acted_at;     /* by the instruction here */
     uint64_t return_to;    /* address behind its call */
     uint32_t routine_call; /* static instruction; UINT32_MAX: none */
     bool returned;         /* by the last instruction */

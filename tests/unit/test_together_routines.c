@@ -135,7 +135,8 @@ static void no_wait_for_what_comes_of_it(void **state) {
 
 /* Behind the code of locks, 0x3020: call 0x130000, pthread_mutex_trylock() or such: nop; lock xadd
  * [rdi], eax; then, if it has it, mov [rdi+8], eax; ret; 0x3025: nop. Or with syscall before the
- * mov; or mov eax, [rdi]; ret alone; or twice lock xadd. */
+ * mov; or mov eax, [rdi]; ret alone; or twice lock xadd; or nop; lock xadd; jne 0x130000; or
+ * nop; ret. */
 enum {
     BLOCK_TRY = BLOCK_LOAD + 1,
     BLOCK_TAKES,
@@ -144,7 +145,9 @@ enum {
     BLOCK_ASKS,
     BLOCK_ANSWERED,
     BLOCK_LOOKS,
-    BLOCK_RETRIES
+    BLOCK_RETRIES,
+    BLOCK_BEGINS,
+    BLOCK_LEAVES
 };
 
 static bool add_try_code(const char *name) {
@@ -158,6 +161,8 @@ static bool add_try_code(const char *name) {
     add_routine(0x130000, 7, 2, "\x89\x47\x08\xc3", 4);
     add_routine(0x130000, 0, 2, "\x8b\x07\xc3", 3);
     add_routine(0x130000, 0, 4, "\x90\xf0\x0f\xc1\x07\xf0\x0f\xc1\x07\xc3", 10);
+    add_routine(0x130000, 0, 3, "\x90\xf0\x0f\xc1\x07\x75\xf9", 7);
+    add_routine(0x130000, 0, 2, "\x90\xc3", 2);
     return true;
 }
 
@@ -314,6 +319,29 @@ static void add_retried(uint32_t thread, bool takes) {
 static void who_fails_twice_goes_on(void **state) {
     (void)state;
     waits_if_it_takes("pthread_rwlock_trywrlock", add_retried);
+}
+
+/* Another reader came first: it begins again, as does who takes it then; else it sees that it is
+ * written now. */
+static void add_lost_race(uint32_t thread, bool takes) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    next[count++] = event_block(BLOCK_TRY);
+    next[count++] = event_block(BLOCK_BEGINS);
+    next[count++] = event_access(0, 2, 1, OUTER);
+    next[count++] = event_access(1, 2, 1, OUTER);
+    next[count++] = event_block(takes ? BLOCK_FAILS : BLOCK_LEAVES);
+    if (takes) {
+        next[count++] = event_access(0, 2, 1, OUTER);
+        next[count++] = event_access(1, 2, 1, OUTER);
+    }
+    next[count++] = event_block(BLOCK_TRIED);
+    script_data(&script, thread, next, count);
+}
+
+static void who_loses_a_race_to_read_goes_on(void **state) {
+    (void)state;
+    waits_if_it_takes("pthread_rwlock_tryrdlock", add_lost_race);
 }
 
 static void who_waited_in_vain_goes_on(void **state) {
@@ -513,6 +541,7 @@ int main(void) {
         cmocka_unit_test(no_wait_for_what_comes_of_it),
         cmocka_unit_test(who_tries_waits_if_it_got_the_lock),
         cmocka_unit_test(who_fails_twice_goes_on),
+        cmocka_unit_test(who_loses_a_race_to_read_goes_on),
         cmocka_unit_test(who_waited_in_vain_goes_on),
         cmocka_unit_test(who_tries_to_read_waits_for_who_writes),
         cmocka_unit_test(the_only_thread_takes_a_lock),

@@ -5,7 +5,6 @@
 #include "program/lock_routines.h"
 #include "util/array.h"
 
-/* A spin lock that a thread tries to take is left to what the captured run did. */
 static enum lock_entry entry_of(const char *symbol) {
     const struct lock_routine routine = lock_routine_of(symbol);
     const bool lock = routine.object == LOCK_OF_MUTEX || routine.object == LOCK_OF_SPIN_LOCK ||
@@ -18,9 +17,10 @@ static enum lock_entry entry_of(const char *symbol) {
         return ENTRY_BARRIER;
     if (routine.action == LOCK_RELEASE && lock)
         return ENTRY_UNLOCK;
-    if (routine.action != LOCK_ACQUIRE || !lock ||
-        (routine.may_fail && routine.object == LOCK_OF_SPIN_LOCK))
+    if (routine.action != LOCK_ACQUIRE || !lock)
         return ENTRY_NONE;
+    if (routine.may_fail && routine.object == LOCK_OF_SPIN_LOCK)
+        return ENTRY_TRY_SPIN;
     if (routine.may_fail)
         return !routine.shared ? ENTRY_TRY : routine.at_once ? ENTRY_TRY_READ : ENTRY_READ_BY_TIME;
     return routine.shared ? ENTRY_READ_LOCK : ENTRY_LOCK;

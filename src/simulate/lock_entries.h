@@ -18,6 +18,7 @@ enum lock_entry {
     ENTRY_SIGNAL, /* of a condition, to one or all */
     ENTRY_TRY,    /* has the lock behind it, or does not: as in the captured run */
     ENTRY_TRY_READ,
+    ENTRY_TRY_SPIN,     /* the same: its instructions do not tell whether it has it */
     ENTRY_READ_BY_TIME, /* the same, waiting for it no longer than to some time */
     ENTRIES
 };

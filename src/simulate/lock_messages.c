@@ -265,6 +265,7 @@ static bool take_looking(struct replay *replay, struct replayed *thread,
     if (within && !guest->routine && count)
         take_insn(replay, &thread->section, piece, *taken, before + *taken + 1);
     *taken += count;
+    guest_settle_try(replay->chip, guest, before + *taken, &action);
     return action.what == DO_NOTHING || act(replay, thread, &action, before + *taken, error);
 }
 

@@ -20,8 +20,10 @@ struct lock {
     bool shared;               /* several threads have wanted it */
     uint32_t taker;            /* thread that takes it in the captured run, if that was looked at */
     bool common;               /* several do */
-    uint32_t waking;           /* threads that were woken to try once more, and have not yet */
-    uint32_t site;             /* the call by which it was taken last; UINT32_MAX: not known */
+    bool tried;                /* it has tried to, at `try`: it has it if it gives it back */
+    uint64_t try;
+    uint32_t waking; /* threads that were woken to try once more, and have not yet */
+    uint32_t site;   /* the call by which it was taken last; UINT32_MAX: not known */
     struct lock_waiter {
         uint32_t thread;
         bool reads;

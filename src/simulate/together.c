@@ -355,6 +355,7 @@ static void free_run(struct chip_run *chip) {
     }
     thread_events_free(&chip->events);
     lock_table_free(&chip->locks);
+    free(chip->tries);
     lock_entries_free(chip->entries);
     wake_pairs_free(&chip->pairs);
     polled_sleeps_free(&chip->polled);

@@ -32,14 +32,6 @@ static struct callers callers_at(const struct chip_run *chip, uint64_t address) 
     return callers;
 }
 
-static void count_arrivals(struct chip_run *chip) {
-    struct error error;
-    const bool good = chip->counted || chip_count_locks(chip, &error);
-    for (size_t i = 0; i < chip->locks.count && !good; i++)
-        chip->locks.locks[i]->arrivals = 0;
-    chip->counted = true;
-}
-
 /* 0: it is not known. */
 static uint32_t parties_of(struct chip_run *chip, const struct lock *barrier) {
     const struct callers callers = callers_at(chip, barrier->address);
@@ -49,7 +41,7 @@ static uint32_t parties_of(struct chip_run *chip, const struct lock *barrier) {
     const uint64_t woken = callers.woken ? callers.woken + 1 : 0;
     uint64_t parties = woken > callers.threads ? woken : callers.threads;
     if (callers.wakes && parties < threads) {
-        count_arrivals(chip);
+        chip_know_locks(chip);
         const uint64_t exact = barrier->arrivals / callers.wakes;
         parties = exact > parties ? exact : parties;
     }

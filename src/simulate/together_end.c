@@ -40,8 +40,7 @@ void chip_count_cut(struct chip_run *chip) {
         const struct guest *guest = &chip->guests[i];
         if (chip->process_of[i] != chip->process)
             continue;
-        const uint64_t done =
-            guest_input_position(&guest->input) - guest_spin_backlog(&guest->spin);
+        const uint64_t done = guest_place(guest);
         if (guest->life == GUEST_UNBORN)
             chip->result->cut += chip->insns_of[i];
         else if (guest->life == GUEST_ALIVE && done < chip->insns_of[i])

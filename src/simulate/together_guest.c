@@ -140,6 +140,7 @@ static bool feed(struct chip_run *chip, struct guest *guest, struct error *error
             guest->dropped += count; /* its core sees none of them */
         if (count)
             guest->last_insn = piece.insns[count - 1].insn;
+        guest_settle_try(chip, guest, guest_place(guest), &action);
         if (action.what != DO_NOTHING)
             guest_begin_action(guest, &action);
         if (guest_is_at_awaited(guest))

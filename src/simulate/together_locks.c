@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "simulate/lock_remedy.h"
+#include "util/array.h"
 
 /* Of glibc. */
 enum {
@@ -195,6 +196,13 @@ void guest_begin_action(struct guest *guest, const struct guest_action *action) 
     }
 }
 
+void guest_settle_try(struct chip_run *chip, const struct guest *guest, uint64_t place,
+                      struct guest_action *action) {
+    if (action->tries && !chip_had_tried(chip, guest->thread, place))
+        action->what = DO_NOTHING;
+    action->tries = false;
+}
+
 void guest_note_action(struct guest *guest, const struct guest_action *action) {
     if (action->what == DO_TAKE)
         hold(guest, action->lock);
@@ -221,6 +229,21 @@ static bool tries_to_read(const struct guest *guest) {
     return guest->routine == ENTRY_TRY_READ || guest->routine == ENTRY_READ_BY_TIME;
 }
 
+/* The lock that the thread has, or when locks are counted has tried for, and that begins there. */
+static struct lock *begins_at(const struct chip_run *chip, const struct guest *guest,
+                              uint64_t address) {
+    struct lock *lock = lock_table_find(&chip->locks, address);
+    if (chip->counting)
+        return lock && lock->tried ? lock : NULL;
+    return lock && any_where(i, guest->held_count, guest->held[i] == lock) ? lock : NULL;
+}
+
+/* This lock, or all, by what is tried. */
+static bool are_gone(const struct chip_run *chip, uint64_t address) {
+    return (chip->options->locks && chip->options->locks->all_gone) ||
+           lock_remedies_open(chip->options->locks, chip->process, address);
+}
+
 /* What the routine is for, at its first atomic operation, on this address. False: no memory. */
 static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t address,
                         struct guest_action *action) {
@@ -233,7 +256,8 @@ static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t add
         action->what = DO_TAKE;
         return (action->lock = lock_table_at(&chip->locks, address));
     case ENTRY_UNLOCK:
-        if ((action->lock = held_at(guest, address)))
+        if ((action->lock =
+                 chip->counting ? begins_at(chip, guest, address) : held_at(guest, address)))
             action->what = DO_GIVE;
         return true;
     case ENTRY_CONDITION:
@@ -243,15 +267,18 @@ static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t add
         action->lock = guest->to_take = guest->held[guest->held_count - 1];
         return true;
     case ENTRY_TRY:
-        if (!(chip->options->locks && chip->options->locks->all_gone) &&
-            !lock_remedies_open(chip->options->locks, chip->process, address))
+        if (!are_gone(chip, address))
             guest->tries = address;
         return true;
+    case ENTRY_TRY_SPIN:
+        if (are_gone(chip, address) && !chip->counting)
+            return true;
+        action->what = DO_TAKE;
+        action->tries = true;
+        return (action->lock = lock_table_at(&chip->locks, address));
     case ENTRY_TRY_READ: /* the operation is left out where it cannot be had at once */
     case ENTRY_READ_BY_TIME:
-        return (chip->options->locks && chip->options->locks->all_gone) ||
-               lock_remedies_open(chip->options->locks, chip->process, address) ||
-               (guest->to_take = lock_table_at(&chip->locks, address));
+        return are_gone(chip, address) || (guest->to_take = lock_table_at(&chip->locks, address));
     case ENTRY_BARRIER:
         if (!(action->lock = barrier_at(chip, address)))
             return false;
@@ -380,13 +407,9 @@ static bool begins_again(const struct guest *guest, uint64_t address) {
 
 /* Whether an instruction of an unlock writes the lock's own word, as that of a spin lock is given
  * back by a plain store. */
-static bool gives_back(const struct guest *guest, const struct memory_access *access,
-                       uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t n = 0; n < guest->held_count && access[i].is_store; n++)
-            if (guest->held[n]->address == access[i].address)
-                return true;
-    return false;
+static bool gives_back(const struct chip_run *chip, const struct guest *guest,
+                       const struct memory_access *access, uint32_t count) {
+    return any_where(i, count, access[i].is_store && begins_at(chip, guest, access[i].address));
 }
 
 /* The routine that it returned from may have a lock to take, or to take again. */
@@ -472,7 +495,7 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
             note_call(guest, insn->insn, &code->insns[insn->insn]);
         guest->returned = flags & LOCK_RETURN;
         const bool plain = guest->routine == ENTRY_UNLOCK && !(flags & LOCK_ATOMIC) &&
-                           gives_back(guest, accesses, insn->memory_count);
+                           gives_back(chip, guest, accesses, insn->memory_count);
         if ((flags & LOCK_ATOMIC || plain) && guest->routine && !guest->acted &&
             insn->memory_count) {
             guest->acted = true;

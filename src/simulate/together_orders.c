@@ -144,8 +144,7 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
 
 bool guest_take_message(struct chip_run *chip, struct guest *guest) {
     if (guest->message == guest->message_count ||
-        guest->messages[guest->message].reader >
-            guest_input_position(&guest->input) - guest_spin_backlog(&guest->spin))
+        guest->messages[guest->message].reader > guest_place(guest))
         return false;
     struct trace_order order = guest->messages[guest->message++];
     order.written += chip->events.before[order.writer];
@@ -249,7 +248,7 @@ bool guest_await_writer(struct chip_run *chip, struct guest *guest, const struct
 }
 
 uint32_t guest_before_awaited(const struct guest *guest, uint32_t most) {
-    const uint64_t fed = guest_input_position(&guest->input) - guest_spin_backlog(&guest->spin);
+    const uint64_t fed = guest_place(guest);
     if (guest->message < guest->message_count &&
         guest->messages[guest->message].reader - fed < most)
         most = (uint32_t)(guest->messages[guest->message].reader - fed);
@@ -259,6 +258,5 @@ uint32_t guest_before_awaited(const struct guest *guest, uint32_t most) {
 }
 
 bool guest_is_at_awaited(const struct guest *guest) {
-    return guest_input_position(&guest->input) - guest_spin_backlog(&guest->spin) ==
-           guest->least_awaited;
+    return guest_place(guest) == guest->least_awaited;
 }

@@ -77,6 +77,7 @@ struct guest {
         enum { DO_NOTHING, DO_TAKE, DO_GIVE, DO_ARRIVE } what;
         struct lock *lock;
         bool reads;
+        bool tries;         /* it has it if it had in the captured run: guest_settle_try() */
     } action;               /* that the pipeline runs empty for, and then that it waits for */
     uint32_t ender;         /* thread that ends its wait; COURSE_NOBODY */
     uint32_t other_site;    /* of what it waits for: struct together_wait */
@@ -95,6 +96,11 @@ struct guest {
     uint64_t run_cycles;
 };
 enum { PACE_ONE = 1 << 8 };
+
+/* Instructions of its input that have come, without those that are held back. */
+static inline uint64_t guest_place(const struct guest *guest) {
+    return guest_input_position(&guest->input) - guest_spin_backlog(&guest->spin);
+}
 
 /* Of its calls under way, by number: the static instruction that calls. */
 static inline uint32_t guest_call_site(const struct guest *guest, uint32_t number) {
@@ -164,9 +170,14 @@ struct chip_run {
     uint64_t latest;                  /* or came to */
     bool news;                        /* a thread has become ready in this turn */
     bool exited;                      /* the process: a thread has ended it */
-    uint64_t exit;                  /* in this cycle, behind which nothing is done; NOT_YET: else */
-    bool met_outside;               /* a thread waited for what others may have done unseen */
-    bool counting, counted;         /* chip_count_locks() is under way, or has been */
+    uint64_t exit;          /* in this cycle, behind which nothing is done; NOT_YET: else */
+    bool met_outside;       /* a thread waited for what others may have done unseen */
+    bool counting, counted; /* chip_count_locks() is under way, or has been */
+    struct lock_try {       /* at a place of a thread: it had the lock */
+        uint32_t thread;
+        uint64_t place; /* instructions of the thread before */
+    } * tries;          /* by thread and place */
+    size_t try_count, try_capacity;
     struct chip_sampling *sampling; /* NULL: all is simulated */
 };
 
@@ -341,11 +352,19 @@ uint32_t guest_leave_out(const struct chip_run *chip, struct guest *guest,
 void guest_begin_action(struct guest *guest, const struct guest_action *action);
 /* It has. */
 bool guest_act(struct chip_run *chip, struct guest *guest, uint64_t cycle, struct error *error);
+/* Of a lock whose being taken no instruction tells, before what comes at this place of the thread:
+ * nothing is done if it was not taken in the captured run. */
+void guest_settle_try(struct chip_run *chip, const struct guest *guest, uint64_t place,
+                      struct guest_action *action);
 /* Only who has what is noted, as of a thread for which there is no time. */
 void guest_note_action(struct guest *guest, const struct guest_action *action);
 /* Reads all threads of the process once: the table of locks then has who takes each (struct lock,
  * `common`), and how many come to each barrier. */
 bool chip_count_locks(struct chip_run *chip, struct error *error);
+/* The same, once; without memory for it, what it tells is not known. */
+void chip_know_locks(struct chip_run *chip);
+/* Whether the thread, by what it tries at this place, had the lock in the captured run. */
+bool chip_had_tried(struct chip_run *chip, uint32_t thread, uint64_t place);
 /* The barrier at an address, with the number of those that meet there, if it is known
  * (together_barriers.c). NULL: no memory. */
 struct lock *barrier_at(struct chip_run *chip, uint64_t address);

@@ -409,6 +409,44 @@ static void a_spin_lock_is_given_back(void **state) {
     simulation_free(&simulation);
 }
 
+/* Thread 0 has a spin lock while it works. Thread 1 tries to take it, by the same instructions
+ * whether it gets it: that it gives it back tells that it did. It tries once in vain before. */
+static void who_tries_a_spin_lock_waits_if_it_gives_it_back(void **state) {
+    (void)state;
+    for (unsigned takes = 0; takes < 2; takes++) {
+        begin();
+        if (!add_spin_code() || !find("pthread_spin_trylock"))
+            skip();
+        const uint32_t try = script_block(&script, 0, 0x3020, 1, "\xe8\xdb\xcf\x12\x00", 5);
+        add_routine(0x130000, 0, 3, "\x90\xf0\x0f\xc1\x07\xc3", 6);
+        script_block(&script, 0, 0x3025, 1, "\x90", 1);
+        add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+        add_work(0, 20);
+        add_call(0, BLOCK_LOCK, OUTER);
+        add_work(0, 2000);
+        add_store_of(0, OUTER);
+        script_thread_end(&script, 0);
+        add_work(1, 100);
+        add_call(1, try, OUTER);
+        add_work(1, 100);
+        if (takes) {
+            add_call(1, try, OUTER);
+            add_work(1, 20);
+            add_store_of(1, OUTER);
+        }
+        script_thread_end(&script, 1);
+        run(2, 0, false);
+        expect_sums();
+        const struct together_thread *threads = simulation.together.threads;
+        assert_int_equal(simulation.together.diverged, 0);
+        assert_int_equal(threads[1].waits, takes);
+        if (takes)
+            assert_true(threads[1].cycles[THREAD_LOCKED] > threads[0].cycles[THREAD_RUNNING] / 2);
+        assert_true(takes || threads[1].end < threads[0].end);
+        simulation_free(&simulation);
+    }
+}
+
 /* In pthread_mutex_lock(), for the only thread there is: its first instruction; 0x110010: mov
  * [rdi], eax; mov [rdi+8], eax; ret; or, of a lock that it has, 0x110020: add [rdi+4], eax; ret. */
 enum { BLOCK_ENTER_LOCK = BLOCK_LOAD + 1, BLOCK_PLAINLY, BLOCK_AGAIN };
@@ -537,6 +575,7 @@ static void who_is_waited_for_gets_the_lock(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spin_lock_is_given_back),
+        cmocka_unit_test(who_tries_a_spin_lock_waits_if_it_gives_it_back),
         cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
         cmocka_unit_test(no_wait_for_what_comes_of_it),
         cmocka_unit_test(who_tries_waits_if_it_got_the_lock),

@@ -13,6 +13,7 @@
 #include "util/array.h"
 #include "util/heap.h"
 #include "util/nearest.h"
+#include "util/output.h"
 
 static void print_help(FILE *file) {
     fputs("usage: culprit VERB [OPTION...] [--] COMMAND...\n\n"
@@ -69,9 +70,10 @@ static int run_verb(const struct verb_entry *entry, int argc, char **argv) {
 }
 
 static int finish_output(void) {
-    if (fflush(stdout) == 0)
+    struct error error;
+    if (output_flush("cannot write", &error))
         return 0;
-    perror("culprit: cannot write");
+    fprintf(stderr, "culprit: %s\n", error.message);
     return STATUS_FAILED;
 }
 

@@ -7,6 +7,7 @@
 #include "cmd/verb.h"
 #include "report/calibration_report.h"
 #include "study/calibrated_files.h"
+#include "util/output.h"
 
 struct job {
     struct verb_run verb;
@@ -99,9 +100,9 @@ static bool write_report(void *verb, struct error *error) {
     if (job->file && !calibrated_files_write(&job->files, &job->run, error))
         return false;
     if (job->verb.output.json)
-        return calibration_json(&job->run, stdout, error) && verb_flush("the report", error);
+        return calibration_json(&job->run, stdout, error) && output_flush("the report", error);
     calibration_text(&job->run, stdout);
-    return verb_flush("the report", error);
+    return output_flush("the report", error);
 }
 
 static void clean_up(void *verb) {

@@ -6,6 +6,7 @@
 #include "cmd/verbs.h"
 #include "options/completion.h"
 #include "options/topics.h"
+#include "util/output.h"
 
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELLS };
 static const char *const SHELL_NAMES[SHELLS] = {"bash", "zsh", "fish"};
@@ -57,7 +58,7 @@ static bool report(void *verb, struct error *error) {
                                         .help_words = words,
                                         .help_word_count = topic_count};
     WRITE[((struct job *)verb)->shell](&completed, stdout);
-    return verb_flush("the script", error);
+    return output_flush("the script", error);
 }
 
 const struct verb verb_completion = {.line = &LINE, .size = sizeof(struct job), .report = report};

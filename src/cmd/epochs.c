@@ -1,5 +1,6 @@
 /* culprit epochs: the sessions of a store. Its options, and which of its actions is asked for. */
 #include "cmd/epochs.h"
+#include "util/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +182,7 @@ static const struct command_line LINE = {
 
 static bool act(void *verb, struct error *error) {
     struct epochs_request *request = verb;
-    return ACTIONS[request->action].run(request, error) && verb_flush("cannot write", error);
+    return ACTIONS[request->action].run(request, error) && output_flush("cannot write", error);
 }
 
 const struct verb verb_epochs = {

@@ -5,6 +5,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/verb.h"
 #include "report/fdo_report.h"
+#include "util/output.h"
 
 struct job {
     struct verb_run verb;
@@ -97,7 +98,7 @@ static bool print_result(void *verb, struct error *error) {
     if (job->verb.output.json)
         return fdo_report_json(&job->run, job->path, file, error);
     fdo_report_text(&job->run, job->path, file);
-    return job->input.command || verb_flush("standard output", error);
+    return job->input.command || output_flush("standard output", error);
 }
 
 static void clean_up(void *verb) {

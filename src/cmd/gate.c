@@ -1,5 +1,6 @@
 /* culprit gate: commands held against what they took before. */
 #include "cmd/gate.h"
+#include "util/output.h"
 
 #include <stdlib.h>
 
@@ -161,7 +162,7 @@ static bool write_report(void *verb, struct error *error) {
     for (int i = 0; i < 3; i++)
         if (job->files[i].file && !output_close(&job->files[i], error))
             return false;
-    return verb_flush("standard output", error);
+    return output_flush("standard output", error);
 }
 
 static void clean_up(void *verb) {

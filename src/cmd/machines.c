@@ -8,6 +8,7 @@
 #include "machine/machine.h"
 #include "report/machine_json.h"
 #include "report/machine_list.h"
+#include "util/output.h"
 
 enum action { ACTION_NONE, ACTION_LIST, ACTION_SHOW, ACTION_CHECK };
 
@@ -65,7 +66,7 @@ static const struct command_line LINE = {
 
 static bool list(const struct job *job, struct error *error) {
     const bool good = machine_list_print(job->verb.output.json, print_error, stdout, error);
-    return verb_flush("cannot write the machines", error) && good;
+    return output_flush("cannot write the machines", error) && good;
 }
 
 static bool show(struct job *job, struct error *error) {
@@ -93,7 +94,7 @@ static bool act(void *verb, struct error *error) {
     struct job *job = verb;
     return job->action == ACTION_LIST
                ? list(job, error)
-               : show(job, error) && verb_flush("cannot write the machines", error);
+               : show(job, error) && output_flush("cannot write the machines", error);
 }
 
 const struct verb verb_machines = {.line = &LINE, .size = sizeof(struct job), .report = act};

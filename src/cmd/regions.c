@@ -9,6 +9,7 @@
 #include "cmd/regions_request.h"
 #include "report/next.h"
 #include "report/profile_report.h"
+#include "util/output.h"
 #include "util/quoted_command.h"
 #include "util/text.h"
 
@@ -133,7 +134,7 @@ static bool report_choice(void *verb, struct error *error) {
            write_file(request, "--svg", request->svg, put_svg, error) &&
            write_file(request, "--html", request->verb.output.html, put_page, error) &&
            write_simpoint_files(request, error) && print_report(request, error) &&
-           verb_flush("standard output: cannot write", error);
+           output_flush("standard output: cannot write", error);
 }
 
 static void clean_up(void *verb) {
@@ -178,7 +179,7 @@ static bool report_sweep(void *verb, struct error *error) {
         text_put_word(stdout, request->vectors[0]);
         putchar('\n');
     }
-    return verb_flush("standard output: cannot write", error);
+    return output_flush("standard output: cannot write", error);
 }
 
 static const struct verb SWEEP = {.report = report_sweep, .free = clean_up};

@@ -60,10 +60,6 @@ bool verb_write_report(struct verb_run *run, const struct report_forms *forms, c
     return true;
 }
 
-bool verb_flush(const char *what, struct error *error) {
-    return (fflush(stdout) == 0 && !ferror(stdout)) || error_errno(error, "%s", what);
-}
-
 struct program *verb_program(void) {
     struct program *program = program_new();
     if (program)

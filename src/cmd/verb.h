@@ -85,6 +85,3 @@ struct report_forms {
 /* For `report`: writes it in the forms that were asked for, each into its file. */
 bool verb_write_report(struct verb_run *run, const struct report_forms *forms, const void *report,
                        struct error *error);
-
-/* For `report` that prints on standard output: whether all of it went there; `what` failed. */
-bool verb_flush(const char *what, struct error *error);

@@ -8,6 +8,8 @@
 
 #include "options/exit_status.h"
 #include "options/option_parsing.h"
+#include "util/ascii_stream.h"
+#include "util/output.h"
 
 enum { KEY_HELP = 1023, KEY_FIRST = 1024 };
 
@@ -110,13 +112,14 @@ bool options_quoted(const struct argp_state *state) {
 
 static error_t parse(int key, char *value, struct argp_state *state) {
     struct parsing *parsing = state->input;
+    struct error error;
     switch (key) {
     case KEY_HELP:
-        argp_help(state->root_argp, stdout, ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC,
-                  state->argv[0]);
-        if (fflush(stdout) == 0 && !ferror(stdout))
+        argp_help(state->root_argp, shown_stream(stdout),
+                  ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, state->argv[0]);
+        if (output_flush("cannot write", &error))
             exit(0);
-        perror("culprit: cannot write");
+        fprintf(stderr, "culprit: %s\n", error.message);
         exit(STATUS_FAILED);
     case ARGP_KEY_INIT:
         begin(parsing);

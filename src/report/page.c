@@ -14,10 +14,7 @@ enum { LINE_BYTES = 4096 };
 
 struct page page_of(FILE *stream, bool wide) {
     FILE *file = ascii_stream_behind(stream);
-    struct page page = {.file = text_use_unicode(file) ? file : ascii_stream(file),
-                        .bold = "",
-                        .dim = "",
-                        .plain = ""};
+    struct page page = {.file = shown_stream(file), .bold = "", .dim = "", .plain = ""};
     bool told;
     page.columns = text_terminal_columns(file, &told);
     page.table_columns = wide ? PAGE_WIDE : told ? page.columns : PAGE_UNTOLD;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/text.h"
 
 /* √ and § are in prose, where columns do not matter. */
 static const char *const SIGNS[][2] = {
@@ -75,6 +76,10 @@ FILE *ascii_stream(FILE *file) {
     ascii->next = *first();
     *first() = ascii;
     return ascii->stream;
+}
+
+FILE *shown_stream(FILE *file) {
+    return text_use_unicode(file) ? file : ascii_stream(file);
 }
 
 FILE *ascii_stream_behind(FILE *stream) {

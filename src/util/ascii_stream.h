@@ -9,5 +9,8 @@
  * process. `file` itself: out of memory. What cannot be written shows in ferror(file). */
 FILE *ascii_stream(FILE *file);
 
+/* `file` itself if it shows those signs (text_use_unicode()), else the above. */
+FILE *shown_stream(FILE *file);
+
 /* The file that such a stream writes to; any other itself. */
 FILE *ascii_stream_behind(FILE *stream);

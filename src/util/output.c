@@ -68,6 +68,10 @@ bool output_close(struct output *output, struct error *error) {
                        output->path);
 }
 
+bool output_flush(const char *what, struct error *error) {
+    return (fflush(stdout) == 0 && !ferror(stdout)) || error_errno(error, "%s", what);
+}
+
 void output_discard(struct output *output) {
     if (output->file && output->taken)
         give_back_standard_output(output, output->file);

@@ -26,5 +26,7 @@ bool output_open(struct output *output, const char *option, const char *path, FI
 bool output_take_standard(struct output *output, const char *option, struct error *error);
 /* Flushes, closes and renames. */
 bool output_close(struct output *output, struct error *error);
+/* Of what was printed on standard output: whether all of it went there; `what` failed. */
+bool output_flush(const char *what, struct error *error);
 /* Leaves nothing behind. May follow output_close. */
 void output_discard(struct output *output);

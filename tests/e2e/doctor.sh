@@ -74,6 +74,23 @@ full_help() {
     done
 }
 check "help on a full disk fails" full_help
+limited_help() {
+    local words limited="ulimit -f 1; exec \"\$0\" \$1 >\"\$2\""
+    for words in 'help explain' 'help events' 'sim --help' help; do
+        fails_with 1 '^culprit: cannot write: File too large, the limit is 1024 bytes \(raise it: ulimit -f\)' \
+            bash -c "$limited" "$CULPRIT" "$words" "$scratch/help" || return 1
+    done
+}
+check "... as on a limit of the size of files, which is told" limited_help
+ascii_help() {
+    local verb
+    for verb in calibrate sim; do
+        LC_ALL=C.UTF-8 run "$verb" --help | LC_ALL=C grep -q '[^ -~]' &&
+            LC_ALL=C run "$verb" --help >"$scratch/ascii" || return 1
+        if LC_ALL=C grep '[^ -~]' "$scratch/ascii"; then return 1; fi
+    done
+}
+check "help has signs of ASCII where the locale has no others" ascii_help
 every_option() {
     local verb
     for verb in explain icost top daemon gate; do

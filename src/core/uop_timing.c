@@ -18,7 +18,7 @@ struct uop_timing uop_timing_of_class(const struct machine *machine, enum operat
                                 .interval = class->interval ? class->interval : 1,
                                 .ports = pool->shared};
     if (!pool->shares[0])
-        timing.ports.units[class->pool] = (uint16_t)((1u << pool->units) - 1);
+        timing.ports.units[class->pool] = machine_pool_whole(pool);
     return timing;
 }
 
@@ -170,7 +170,7 @@ static struct machine_ports beside(const struct machine *machine, const struct m
             neighbours |= load->units[k] ? machine->pools[k].neighbours.units[i] : 0;
         both.units[i] = operation->units[i] & neighbours;
         if (operation->units[i] != both.units[i] &&
-            operation->units[i] != (1u << machine->pools[i].units) - 1)
+            operation->units[i] != machine_pool_whole(&machine->pools[i]))
             return none;
     }
     return both;

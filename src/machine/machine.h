@@ -369,6 +369,11 @@ static inline uint32_t machine_walk_cycles(const struct machine *machine) {
     return machine->page_walk + latency * (machine->host_tables ? 3 : 1);
 }
 
+/* All units of a pool of its own: bits, as in struct machine_ports. */
+static inline uint16_t machine_pool_whole(const struct machine_pool *pool) {
+    return (uint16_t)((1u << pool->units) - 1);
+}
+
 /* Whether µops of other pools compete for its units, or data of stores for them or its queue, or
  * its µops are given theirs at dispatch. */
 bool machine_pool_is_shared(const struct machine *machine, uint32_t pool);

@@ -34,7 +34,7 @@ static void add_pool(const struct machine *machine, uint32_t number, struct mach
         for (uint32_t i = 0; i < MACHINE_MAX_POOLS; i++)
             ports->units[i] |= pool->shared.units[i];
     else
-        ports->units[number] |= (uint16_t)((1u << pool->units) - 1);
+        ports->units[number] |= machine_pool_whole(pool);
 }
 
 /* Adds the units that one word names. */
@@ -100,7 +100,7 @@ void machine_ports_text(const struct machine *machine, const struct machine_port
     snprintf(text, PORTS_TEXT_SIZE, "-");
     for (uint32_t i = 0; i < machine->pool_count; i++) {
         const struct machine_pool *pool = &machine->pools[i];
-        const bool whole = ports->units[i] && ports->units[i] == (1u << pool->units) - 1;
+        const bool whole = ports->units[i] && ports->units[i] == machine_pool_whole(pool);
         for (uint32_t unit = 0; unit < 16; unit++) {
             if (!(ports->units[i] >> unit & 1) || (whole && unit))
                 continue;

@@ -124,7 +124,7 @@ static uint64_t pools_of(const struct ooo *core, const struct machine_ports *por
     struct machine_ports all = {{0}};
     for (uint32_t pool = 0; pool < core->pool_count; pool++)
         if (ports->units[pool])
-            all.units[pool] = (uint16_t)((1u << core->pools[pool].units) - 1);
+            all.units[pool] = machine_pool_whole(&core->pools[pool]);
     return numbered(core, &all);
 }
 
@@ -133,7 +133,7 @@ static uint64_t joint_units(const struct ooo *core, const struct machine_ports *
     struct machine_ports joint = {{0}};
     for (uint32_t pool = 0; pool < core->pool_count; pool++)
         if (core->pools[pool].joint && !memcmp(&core->pools[pool].neighbours, ports, sizeof *ports))
-            joint.units[pool] = (uint16_t)((1u << core->pools[pool].units) - 1);
+            joint.units[pool] = machine_pool_whole(&core->pools[pool]);
     return numbered(core, &joint);
 }
 

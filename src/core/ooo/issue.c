@@ -1,7 +1,7 @@
 /* What issue does seldom: it sweeps the cycles that are over, waits for a queue that is full, takes
- * a unit for several cycles, and keeps those issues apart that the ring of slots does not reach:
- * behind long chains of misses, where there is no press of µops. They take their slots when they
- * come near. */
+ * a unit that one beside is taken with or that returns one result a cycle, or that is taken for
+ * several cycles, and keeps those issues apart that the ring of slots does not reach: behind long
+ * chains of misses, where there is no press of µops. They take their slots when they come near. */
 #include "core/ooo/issue.h"
 
 #include <string.h>
@@ -122,7 +122,7 @@ void clear_slots(struct ooo *core, uint64_t cycle) {
     plan_sweep(core);
 }
 
-/* ---- several cycles ---- */
+/* ---- with one beside, or one result a cycle ---- */
 
 /* Of a result the unit that returns it is taken, in bits of their own. */
 enum { RESULT_BITS = 32 };
@@ -147,6 +147,8 @@ uint64_t take_jointly(struct ooo *core, const struct unit *unit, uint64_t own, u
     }
     return take_slots(core, unit, false, later(ready, end));
 }
+
+/* ---- several cycles ---- */
 
 static bool unit_is_free(struct ooo *core, uint64_t cycle, const struct unit *unit) {
     return all_where(k, unit->interval, unit->units & ~slots_at(core, cycle + k)->taken);

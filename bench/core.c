@@ -111,7 +111,7 @@ static bool run(const struct machine *machine, double *rate, double *cpi, struct
 }
 
 int main(int argc, char **argv) {
-    struct error error = {""};
+    struct error error = {0};
     static struct machine machine;
     const char *name = argc > 1 ? argv[1] : "boom-tea";
     bool right = machine_load(name, &machine, &error);

@@ -100,7 +100,7 @@ static void run_timed(char **command) {
 /* What the daemon does: drain when an overflow buffer passes half. Returns how often. */
 static unsigned run_drained(struct collector *collector, const struct live_sink *sink,
                             char **command) {
-    struct error error = {""};
+    struct error error = {0};
     unsigned drains = 0;
     double begin = clock_monotonic();
     pid_t child = start(command);
@@ -118,7 +118,7 @@ static unsigned run_drained(struct collector *collector, const struct live_sink 
 
 static void run_collected(const struct collector_options *options, bool count_time,
                           char **command) {
-    struct error error = {""};
+    struct error error = {0};
     struct delivered delivered = {0};
     struct live_sink sink = {&delivered, count_process, count_file, count_sample};
     struct collector_statistics statistics;
@@ -186,7 +186,7 @@ static void run_beside_perf(const struct live_event *event, char **command) {
 int main(int argc, char **argv) {
     struct collector_options options = {0};
     struct live_event events[LIVE_EVENTS_MAX];
-    struct error error = {""};
+    struct error error = {0};
     bool count_time = false;
     for (int option; (option = getopt(argc, argv, "+e:s")) != -1;)
         if (option == 'e')

@@ -65,7 +65,7 @@ static bool choose(struct taker *taker, int count, char **arguments) {
 }
 
 int main(int argc, char **argv) {
-    struct error error = {""};
+    struct error error = {0};
     static struct machine machine;
     struct taker taker = {.machine = &machine};
     if (!choose(&taker, argc, argv)) {

@@ -82,7 +82,7 @@ static inline size_t graph_bytes(const char *hex, uint8_t *bytes, size_t most) {
 static inline void check_graph(const struct procedure_code *code, const char *expected) {
     struct graph_text graph;
     struct cfg cfg;
-    struct error error = {""};
+    struct error error = {0};
     bool done = cfg_build(&cfg, code, &error);
     assert_string_equal(error.message, "");
     assert_true(done);

@@ -249,7 +249,7 @@ static inline void assert_slots_sum(struct program_fixture *program, uint32_t wi
 static inline void simulate_on(struct program_fixture *program, const struct machine *machine,
                                uint32_t ideal, uint32_t batch, struct executor *pipeline,
                                struct executor *attribution) {
-    struct error error = {""};
+    struct error error = {0};
     struct tap *tap = tap_new(NULL);
     oracle_free(program->oracle);
     golden_free(program->golden);
@@ -322,7 +322,7 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
 /* Cycles where one core predecodes, with nothing idealised, and another times that. */
 static inline uint64_t cycles_predecoded(const struct program_fixture *program,
                                          const struct machine *machine, uint32_t ideal) {
-    struct error error = {""};
+    struct error error = {0};
     const struct core_options none = {.predecodes = true}, options = {.ideal = ideal};
     const struct core_input input = {.code = &program->code,
                                      .insns = program->dynamic,

@@ -188,7 +188,8 @@ static bool write_report(void *verb, struct error *error) {
     if (!add_calls(job, &request, error))
         return false;
     if (!save(job, report))
-        verb_report_late(&run->verb, &(struct error){"--save: out of memory for the profile"});
+        verb_report_late(&run->verb,
+                         &(struct error){.message = "--save: out of memory for the profile"});
     report->fixed = run->input.fixed;
     const bool unfollowed = note_trace(report, trace) && options_may_follow(&run->input);
     missing_names_note_code(report, trace_code(trace), run->program);

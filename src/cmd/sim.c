@@ -18,7 +18,7 @@ static void begin(void *verb) {
 
 static void take_tracer(struct argp_state *state, void *request, char *value) {
     struct tracers **tracers = &((struct sim *)request)->tracers;
-    struct error error = {"out of memory"};
+    struct error error = {.message = "out of memory"};
     if (!*tracers)
         *tracers = tracers_new(tracer_kinds);
     if (!*tracers || !tracers_add(*tracers, value, &error))

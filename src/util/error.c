@@ -49,13 +49,15 @@ bool error_set(struct error *error, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
+    error->number = 0;
     return finish(error);
 }
 
 /* The limit on the size of files, where it is what failed. */
-static void add_limit(struct error *error, int number) {
+static void add_limit(struct error *error) {
     struct rlimit limit;
-    if (number != EFBIG || getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+    if (error->number != EFBIG || getrlimit(RLIMIT_FSIZE, &limit) ||
+        limit.rlim_cur == RLIM_INFINITY)
         return;
     const size_t length = strlen(error->message);
     snprintf(error->message + length, sizeof error->message - length,
@@ -63,14 +65,15 @@ static void add_limit(struct error *error, int number) {
 }
 
 bool error_errno(struct error *error, const char *format, ...) {
-    int number = errno;
+    error->number = errno;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
     size_t length = strlen(error->message);
-    snprintf(error->message + length, sizeof error->message - length, ": %s", strerror(number));
-    add_limit(error, number);
+    snprintf(error->message + length, sizeof error->message - length, ": %s",
+             strerror(error->number));
+    add_limit(error);
     return finish(error);
 }
 

@@ -7,6 +7,7 @@
 
 struct error {
     char message[1024]; /* empty: no error */
+    int number;         /* errno, if error_errno() set it; else 0 */
 };
 
 /* Sets the message, always one line without control characters whatever it quotes, and always

@@ -183,9 +183,8 @@ void temporary_remove(struct temporaries *temporaries, char *path) {
 
 /* What to do where the folder is full. */
 static void name_another(struct error *error) {
-    const char *full = strerror(ENOSPC);
     const size_t length = strlen(error->message);
-    if (length >= strlen(full) && !strcmp(error->message + length - strlen(full), full))
+    if (error->number == ENOSPC)
         snprintf(error->message + length, sizeof error->message - length,
                  " (TMPDIR=FOLDER names another)");
 }

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                   .name = data[0] & 4 ? NULL : name_of,
                                   .context = &image};
     struct cfg cfg;
-    struct error error = {""};
+    struct error error = {0};
     if (cfg_build(&cfg, &code, &error)) {
         const char *problem = cfg_problem(&cfg);
         if (problem)

@@ -29,7 +29,7 @@ static void check(const struct machine *machine) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static struct machine machine;
-    struct error error = {""};
+    struct error error = {0};
     if (!machine.pool_count)
         assert(machine_load("zen4", &machine, &error));
     if (machine_forms_read(&machine, "t.forms", (const char *)bytes, size, &error))

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (ftruncate(file, 0) || pwrite(file, bytes, size, 0) != (ssize_t)size)
         return 0;
     static struct machine machine;
-    struct error error = {""};
+    struct error error = {0};
     if (machine_load(path, &machine, &error))
         assert(machine_check(&machine, &error));
     else

@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     program_free(program);
     read_unwind_table(path);
     struct executable executable;
-    struct error error = {""};
+    struct error error = {0};
     if (!executable_identify(path, &executable, &error))
         assert(error.message[0] && !strchr(error.message, '\n'));
     return 0;

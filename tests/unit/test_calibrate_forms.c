@@ -156,7 +156,7 @@ static void all_forms_have_kernels(void **state) {
     (void)state;
     struct host_meter meter = {.measure = measure_nothing};
     struct calibration calibration = {.meter = &meter};
-    struct error error = {""};
+    struct error error = {0};
     if (!calibration_run(&calibration, &calibrate_forms, &error))
         fail_msg("%s", error.message);
     assert_true(calibration.forms.count > 400);

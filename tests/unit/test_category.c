@@ -51,7 +51,7 @@ static void what_is_refused(void **state) {
         "a+b=dmiss", "dmiss:99999999%", "x=load",  "x=dmiss l2", "win,dl1:50%"};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         struct categories categories = {0};
-        struct error error = {""};
+        struct error error = {0};
         const char *places;
         if (categories_parse(&categories, WRONG[i], &places, &error))
             fail_msg("'%s' is taken", WRONG[i]);

@@ -168,7 +168,7 @@ static void bytes_that_do_not_decode(void **state) {
     struct procedure_code code = {
         .isa = ISA_X86_64, .bytes = (const uint8_t *)"\x06\xc3", .size = 2, .address = ADDRESS};
     struct cfg cfg;
-    struct error error = {""};
+    struct error error = {0};
     assert_false(cfg_build(&cfg, &code, &error));
     assert_string_equal(error.message, "no instruction begins where the procedure does");
     cfg_free(&cfg);

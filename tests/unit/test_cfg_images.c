@@ -140,7 +140,7 @@ static bool visit(void *context, const struct program_function *function) {
     struct procedure_code code = {sweep->isa, bytes,   function->size, function->address,
                                   read_image, name_at, sweep};
     struct cfg cfg;
-    struct error error = {""};
+    struct error error = {0};
     bool done = cfg_build(&cfg, &code, &error);
     sweep->procedures++;
     sweep->bytes += function->size;

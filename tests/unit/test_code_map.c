@@ -31,7 +31,7 @@ static void branch(struct static_insn *insn, enum branch_kind kind, int32_t disp
 }
 
 static void build(struct code_map *map, struct program *program) {
-    struct error error = {""};
+    struct error error = {0};
     if (!code_map_build(map, &code, program, &error))
         fail_msg("%s", error.message);
 }
@@ -125,7 +125,7 @@ static void trace_tells_where_control_came(void **state) {
     script_thread_end(&script, 0);
     struct trace *trace = script_open(&script);
     struct trace_batch batch;
-    struct error error = {""};
+    struct error error = {0};
     while (trace_next(trace, &batch, &error) > 0)
         continue;
     assert_string_equal(error.message, "");

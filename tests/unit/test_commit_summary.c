@@ -56,7 +56,7 @@ static struct commit_summary summarise(void) {
     struct commit_observer *observer = commit_observer_new();
     struct tap_worker worker = commit_observer_worker(observer);
     struct commit_summary summary;
-    struct error error = {""};
+    struct error error = {0};
     assert_true(worker.consume(worker.context, &script->buffer, &error));
     assert_true(commit_observer_summary(observer, &summary));
     commit_observer_free(observer);

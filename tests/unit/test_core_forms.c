@@ -18,7 +18,7 @@ static const uint8_t MOVUPS_LOAD[] = {0x0f, 0x10, 0x03}; /* movups xmm, m128 */
 static const uint8_t DIV[] = {0x48, 0xf7, 0xf3};         /* div r64 */
 
 static void begin(const char *table) {
-    struct error error = {""};
+    struct error error = {0};
     machine = little_machine();
     if (!machine_forms_read(&machine, "table", table, strlen(table), &error))
         fail_msg("%s", error.message);

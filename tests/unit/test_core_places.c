@@ -233,7 +233,7 @@ static void compares_with_memory(void **state) {
     struct machine machine = fusing_machine();
     machine.core.fuse_compare_branch = true;
     machine.core.dispatch_width = 1;
-    struct error error = {""};
+    struct error error = {0};
     struct executor *executor = executor_new("pipeline", &error);
     struct program_fixture *program = program_fixture_new();
     for (uint32_t i = 0; i < 5; i++) {

@@ -34,7 +34,7 @@ static uint64_t cycle_of(const struct side *side) {
  * to the commit of its last µop. */
 static void run_both(const struct machine *machine, struct side sides[2], uint64_t slack,
                      uint64_t commits[2]) {
-    struct error error = {""};
+    struct error error = {0};
     struct shared_memory *shared = shared_memory_new(machine, 2, 0, &error);
     assert_non_null(shared);
     for (uint32_t i = 0; i < 2; i++) {

@@ -26,7 +26,7 @@ static void a_command_is_counted(void **state) {
     char *const command[] = {"sh", "-c", "true | cat", NULL};
     const enum counted_event faults = COUNTED_FAULTS;
     uint64_t count = 0;
-    struct error error = {""};
+    struct error error = {0};
     if (!counters_run(command, OWN, &faults, &count, 1, &error))
         fail_msg("%s", error.message);
     assert_in_range(count, 50, 100000);
@@ -38,7 +38,7 @@ static void cycles_need_hardware(void **state) {
     char *const command[] = {"true", NULL};
     const enum counted_event events[] = {COUNTED_CYCLES, COUNTED_INSTRUCTIONS};
     uint64_t counts[2] = {0};
-    struct error error = {""};
+    struct error error = {0};
     assert_true(counters_run(command, OWN, events, counts, 2, &error));
     assert_in_range(counts[0], 1000, 1000000000);
     assert_in_range(counts[1], 1000, 1000000000);
@@ -50,7 +50,7 @@ static void a_command_that_is_none(void **state) {
     char *const command[] = {"/nonexistent/program", NULL};
     const enum counted_event faults = COUNTED_FAULTS;
     uint64_t count;
-    struct error error = {""};
+    struct error error = {0};
     assert_false(counters_run(command, OWN, &faults, &count, 1, &error));
     assert_non_null(strstr(error.message, "/nonexistent/program"));
 }

@@ -31,7 +31,7 @@ static void expect(const char *expected) {
 }
 
 static void expect_error(const char *part) {
-    struct error error = {""};
+    struct error error = {0};
     struct trace *trace = script_open(&script);
     assert_int_equal(render_trace(trace, text, sizeof text, &error), -1);
     if (!strstr(error.message, part))

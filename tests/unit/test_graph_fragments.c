@@ -11,7 +11,7 @@
 
 /* µops from .. to − 1, numbered by their static instruction, three at a time. */
 static void pour(const struct graph_sink *sink, uint32_t from, uint32_t to, bool first) {
-    struct error error = {""};
+    struct error error = {0};
     while (from < to) {
         struct graph_uop uops[3];
         uint32_t count = to - from < 3 ? to - from : 3;
@@ -43,7 +43,7 @@ static uint64_t kept_pieces(const struct graph_fragments *fragments) {
  * 0, 4 and 8 of every fourth. */
 static void fragments_are_thinned_out_evenly(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     struct graph_sink sink;
     struct graph_fragments *fragments = graph_fragments_new(4, 16);
     assert_non_null(fragments);
@@ -67,7 +67,7 @@ static void fragments_are_thinned_out_evenly(void **state) {
 /* Where the graph begins anew a fragment ends: 6 µops are 4 and 2, whatever follows. */
 static void fragments_end_where_the_graph_does(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     struct graph_sink sink;
     struct graph_fragments *fragments = graph_fragments_new(4, 40);
     assert_true(graph_fragments_sink(fragments, &sink, &error));
@@ -92,7 +92,7 @@ static void fragments_of_many_threads(void **state) {
     enum { THREADS = 1000 };
     uint32_t kept[2][4], counts[2];
     for (int turn = 0; turn < 2; turn++) {
-        struct error error = {""};
+        struct error error = {0};
         static struct graph_sink sinks[THREADS];
         struct graph_fragments *fragments = graph_fragments_new(4, 16);
         for (uint32_t i = 0; i < THREADS; i++)

@@ -191,7 +191,7 @@ static void compare(const struct graph_machine *machine, const struct categories
     static struct graph_uop uops[UOPS];
     const uint32_t lengths[] = {UOPS, 1200, 7};
     const uint32_t sets = 1u << (categories ? categories->count : STANDARD);
-    struct error error = {""};
+    struct error error = {0};
     struct graph_lanes *lanes[LANES_BEST + 1] = {0};
     for (enum lanes_level level = first; level <= last; level++)
         if (level == LANES_BEST || usable(level))
@@ -324,7 +324,7 @@ static void far_apart(void **state) {
         uops[i].fetch_cache = 120;
     expect(&machine, NULL, uops, COUNT, expected);
     for (enum lanes_level level = LANES_AVX2; level < LANES_BEST; level++) {
-        struct error error = {""};
+        struct error error = {0};
         struct graph_lanes *lanes = graph_lanes_new(&machine, NULL, level, &error);
         assert_non_null(lanes);
         add_fragment(lanes, uops, COUNT);
@@ -343,7 +343,7 @@ static void far_apart(void **state) {
 static void other_categories(void **state) {
     (void)state;
     struct graph_machine machine = graph_machine();
-    struct error error = {""};
+    struct error error = {0};
     struct categories categories = {0};
     uint32_t *some = calloc(INSNS / 32 + 1, sizeof *some);
     some[0] = 0x0f0f3355;

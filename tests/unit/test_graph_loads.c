@@ -6,7 +6,7 @@
 
 /* A graph as two fragments of the same µops. */
 static void inspect_twice(struct graph *graph, uint32_t loads, struct inspection *inspection) {
-    struct error error = {""};
+    struct error error = {0};
     struct graph_sink sink;
     struct graph_fragments *fragments = graph_fragments_new(MOST, 8 * MOST);
     assert_true(graph_fragments_sink(fragments, &sink, &error));
@@ -163,7 +163,7 @@ static void loads_are_categories_of_their_own(void **state) {
                 .change = CATEGORY_REMOVE,
                 .insns = memcpy(malloc(sizeof insns), insns, sizeof insns),
                 .insn_count = 64};
-            struct error error = {""};
+            struct error error = {0};
             assert_true(categories_add(&categories, &category, &error));
             struct graph_evaluation *evaluation =
                 graph_evaluation_new_of(&graph->machine, &categories, 1);
@@ -196,7 +196,7 @@ static bool collect(void *context, const struct graph_uop *uops, const struct pa
  * costs as much. */
 static void a_chase_is_its_load(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     struct program_fixture *program = program_fixture_new();
     struct machine machine = little_machine();
     uint32_t step = load(program, 1, 1), beside = alu(program, 2, 2, 0),

@@ -4,7 +4,7 @@
 
 /* Evaluates, walks the critical path, finds the latest times. */
 static int64_t walk(struct graph *graph) {
-    struct error error = {""};
+    struct error error = {0};
     struct graph_fragment fragment = whole(graph);
     int64_t length = evaluate(graph);
     critical_free(&graph->critical);
@@ -253,7 +253,7 @@ static void slack_is_exact_when_evaluated(void **state) {
 /* An execution's slack is the least of its µops', and one cut by the begin does not count. */
 static void slack_of_executions(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     struct graph *graph = graph_new();
     struct graph_nodes latest[4] = {0};
     const int64_t slacks[4] = {7, 9, 4, 3};

@@ -75,7 +75,7 @@ static void measure(struct program_fixture *program, const struct machine *machi
     struct built built = build(program, machine);
     struct categories categories = {0};
     struct graph_machine graph;
-    struct error error = {""};
+    struct error error = {0};
     graph_machine_of(machine, &graph);
     for (uint32_t i = 0; i < count; i++)
         assert_true(categories_add(&categories, &list[i], &error));
@@ -345,7 +345,7 @@ static void graphs_are_as_long_as_the_run(void **state) {
                                            "sapphire-rapids"};
     enum { COUNT = sizeof MACHINES / sizeof *MACHINES };
     for (size_t i = 0; i < 2 * COUNT; i++) {
-        struct error error = {""};
+        struct error error = {0};
         struct machine machine;
         if (!machine_load(MACHINES[i / 2], &machine, &error))
             fail_msg("%s", error.message);

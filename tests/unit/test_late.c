@@ -98,7 +98,7 @@ struct placed {
 static void place(struct placed *placed, const uint8_t *bytes, size_t size, struct skid skid,
                   const double *cycles, double period, const uint32_t *possible) {
     static struct procedure_code code;
-    struct error error = {""};
+    struct error error = {0};
     code = (struct procedure_code){.isa = ISA_X86_64, .bytes = bytes, .size = size};
     assert_true(cfg_build(&placed->cfg, &code, &error));
     assert_true(placed->cfg.insn_count <= CODE_MOST);

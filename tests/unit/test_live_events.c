@@ -13,7 +13,7 @@
 /* User code alone: what every user may sample, unless the machine forbids even that. */
 static bool choose(const char *names, double per_second, struct live_event *events, size_t *count,
                    struct error *error) {
-    *error = (struct error){""};
+    *error = (struct error){0};
     return live_events_choose(names, per_second, false, events, count, error);
 }
 
@@ -104,7 +104,7 @@ static int paranoid(void) {
 static void refusal_names_the_sysctl(void **state) {
     (void)state;
     struct live_event event = {.kind = LIVE_CYCLES, .name = "cycles", .kernel = true};
-    struct error error = {""};
+    struct error error = {0};
     assert_false(live_event_refused(&event, 13 /* EACCES */, &error));
     assert_non_null(
         strstr(error.message, paranoid() > 1 ? "kernel.perf_event_paranoid" : "seccomp"));

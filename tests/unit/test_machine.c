@@ -12,7 +12,7 @@
 
 static struct machine loaded(const char *name) {
     static struct machine machine;
-    struct error error = {""};
+    struct error error = {0};
     memset(&machine, 0x5a, sizeof machine);
     if (!machine_load(name, &machine, &error))
         fail_msg("%s", error.message);
@@ -20,7 +20,7 @@ static struct machine loaded(const char *name) {
 }
 
 static void set(struct machine *machine, const char *assignment) {
-    struct error error = {""};
+    struct error error = {0};
     if (!machine_set(machine, assignment, &error) || !machine_check(machine, &error))
         fail_msg("%s", error.message);
 }
@@ -351,7 +351,7 @@ static void set_refuses(void **state) {
     };
     struct machine m = loaded("zen4"), before = m;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct error error = {""};
+        struct error error = {0};
         assert_false(machine_set(&m, cases[i].assignment, &error));
         if (!strstr(error.message, cases[i].message))
             fail_msg("%s: %s", cases[i].assignment, error.message);
@@ -395,14 +395,14 @@ static void check_finds_contradictions(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct machine m = loaded("zen4");
-        struct error error = {""};
+        struct error error = {0};
         assert_true(machine_set(&m, cases[i].assignment, &error));
         assert_false(machine_check(&m, &error));
         if (!strstr(error.message, cases[i].message))
             fail_msg("%s: %s", cases[i].assignment, error.message);
     }
     struct machine m = loaded("zen4");
-    struct error error = {""};
+    struct error error = {0};
     m.core.rob = 100000; /* ranges hold whoever filled the struct */
     assert_false(machine_check(&m, &error));
     m = loaded("zen4");

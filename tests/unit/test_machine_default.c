@@ -61,7 +61,7 @@ static void remove_file(const char *name) {
 
 static struct machine_default default_of(enum isa isa, const struct processor *processor) {
     static struct machine_default chosen;
-    struct error error = {""};
+    struct error error = {0};
     memset(&chosen, 0x5a, sizeof chosen);
     if (!machine_default_of(isa, processor, &chosen, &error))
         fail_msg("%s", error.message);

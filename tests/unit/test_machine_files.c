@@ -114,7 +114,7 @@ static void many_sections(void **state) {
 /* Every byte of `name` changed in turn: a machine that passes the check, or an error of a line. */
 static void flip_bytes(const char *name, uint8_t change) {
     char path[256], flipped[64], bytes[1 << 14];
-    struct error error = {""};
+    struct error error = {0};
     assert_true(machine_find(name, path, sizeof path, &error));
     FILE *file = fopen(path, "rb");
     assert_non_null(file);

@@ -415,7 +415,7 @@ static void storage(void **state) {
         {"boom-tip", "TEA", 57 + 165}, {"boom-tea", "IBS", 1},  {"boom-tea", "SPE", 1},
         {"boom-tea", "RIS", 1},        {"boom-tea", "NCI", 0},  {"boom-tea", "Dispatch", 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct error error = {""};
+        struct error error = {0};
         struct machine machine;
         if (!machine_load(rows[i].machine, &machine, &error))
             fail_msg("%s", error.message);

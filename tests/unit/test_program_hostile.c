@@ -101,7 +101,7 @@ static bool probe(void) {
     assert_false(program_find_function(program, image, "no such function", &offset, &size));
     program_free(program);
     struct executable executable;
-    struct error error = {""};
+    struct error error = {0};
     if (!executable_identify(path, &executable, &error))
         assert_true(error.message[0] && !strchr(error.message, '\n'));
     return found_work;

@@ -317,7 +317,7 @@ static char *small_file(size_t *size) {
 
 /* Reads to the end: how many samples there were; −1: an error, which has one line. */
 static int64_t read_all(const void *bytes, size_t size, bool *cut) {
-    struct error error = {""};
+    struct error error = {0};
     struct sample sample;
     int file;
     int64_t samples = 0;

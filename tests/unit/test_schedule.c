@@ -55,7 +55,7 @@ struct fixture {
 static struct scheduler *scheduler_with(const char *machine_name, const char *setting,
                                         enum schedule_view view) {
     struct machine machine;
-    struct error error = {""};
+    struct error error = {0};
     if (!machine_load(machine_name, &machine, &error) ||
         (setting && !machine_set(&machine, setting, &error)))
         fail_msg("%s", error.message);
@@ -84,7 +84,7 @@ static void decode(struct fixture *fixture, enum isa isa, const void *bytes, siz
 }
 
 static void make(struct fixture *fixture, const double *cycles) {
-    struct error error = {""};
+    struct error error = {0};
     if (!schedule_make(&fixture->schedule, fixture->scheduler, &fixture->cfg, cycles, &error))
         fail_msg("%s", error.message);
 }
@@ -479,7 +479,7 @@ static void any_bytes(void **state) {
                                           scheduler_for(machines[m], (enum schedule_view)view)};
             for (int round = 0; round < 60; round++) {
                 uint8_t bytes[300];
-                struct error error = {""};
+                struct error error = {0};
                 for (size_t i = 0; i < sizeof bytes; i++) {
                     random = random * UINT64_C(6364136223846793005) + 1;
                     bytes[i] = (uint8_t)(random >> 56);

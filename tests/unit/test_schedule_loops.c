@@ -82,7 +82,7 @@ static const struct memory_access ACCESSES[] = {
     {.address = 0x2000000, .size_bytes = 8, .is_store = true}};
 
 static void execute(struct core *core, const struct loop *loop, uint32_t rounds) {
-    struct error error = {""};
+    struct error error = {0};
     uint32_t count = BEFORE + rounds * loop->count;
     struct dynamic_insn *insns = calloc(count, sizeof *insns);
     assert_non_null(insns);
@@ -104,7 +104,7 @@ static void execute(struct core *core, const struct loop *loop, uint32_t rounds)
 /* Cycles of each instruction in a run of so many rounds. */
 static void run_loop(const struct machine *machine, enum schedule_view view,
                      const struct loop *loop, uint32_t rounds, double *cycles) {
-    struct error error = {""};
+    struct error error = {0};
     struct core_options options = {.ideal = IDEAL_IMISS | IDEAL_DMISS | IDEAL_BMISP,
                                    .tap = tap_new(NULL),
                                    .causes = machine->core.in_order ? stall_causes_new() : NULL};
@@ -152,7 +152,7 @@ static const struct cfg_edge EDGES[] = {{CFG_NONE, 0, EDGE_ENTRY},
                                         {2, CFG_NONE, EDGE_RETURN}};
 
 static void schedule_loop(struct scheduler *scheduler, const struct loop *loop, double *cycles) {
-    struct error error = {""};
+    struct error error = {0};
     struct cfg cfg;
     struct schedule schedule;
     const struct procedure_code code = {.isa = ISA_RISCV64,
@@ -182,7 +182,7 @@ struct right {
 
 static struct right compare(const char *name, enum schedule_view view, double tolerance) {
     struct machine machine;
-    struct error error = {""};
+    struct error error = {0};
     struct right right = {0, 0};
     if (!machine_load(name, &machine, &error))
         fail_msg("%s", error.message);

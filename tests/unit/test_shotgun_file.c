@@ -170,7 +170,7 @@ static uint8_t *bytes_of(const struct memory_file *file, size_t *size) {
 static bool readable(const uint8_t *bytes, size_t size, char message[1024]) {
     struct memory_file input = new_file();
     struct shotgun_file file;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(write(input.fd, bytes, size), size);
     bool good = shotgun_read(input.path, &file, &error);
     assert_true(good || strstr(error.message, input.path));

@@ -34,7 +34,7 @@ static void make_trace(unsigned threads, unsigned chunks) {
 }
 
 static void run(void) {
-    struct error error = {""};
+    struct error error = {0};
     struct trace *trace = script_open(&script);
     if (!simulation_run(trace, &options, &simulation, &error))
         fail_msg("%s", error.message);
@@ -226,7 +226,7 @@ static void unknown_function_is_an_error(void **state) {
     (void)state;
     make_trace(1, 1);
     options.selection = (struct selection){.from_symbol = "no_such_function", .thread = -1};
-    struct error error = {""};
+    struct error error = {0};
     struct trace *trace = script_open(&script);
     assert_false(simulation_run(trace, &options, &simulation, &error));
     assert_non_null(strstr(error.message, "no_such_function"));
@@ -255,7 +255,7 @@ static void error_keeps_what_was_done(void **state) {
     for (size_t i = 0; i < script.count; i++)
         if (script.items[i].kind == ITEM_DATA && ++chunks == 3)
             script.items[i].data.process = 7;
-    struct error error = {""};
+    struct error error = {0};
     struct trace *trace = script_open(&script);
     assert_false(simulation_run(trace, &options, &simulation, &error));
     assert_true(error.message[0]);

@@ -1,4 +1,5 @@
 /* A watch: what a signal leaves in it, its progress, and its temporary files. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,6 +164,27 @@ static void errors_do_not_name_them(void **state) {
     temporaries_free(&temporaries);
 }
 
+/* Of one that is full another is named, and of nothing whose name only says so. */
+static void another_folder_is_named_where_one_is_full(void **state) {
+    (void)state;
+    struct temporaries temporaries = {.paths = {NULL}};
+    struct error error = {0};
+    char expected[sizeof error.message], *folder = make_folder(&temporaries);
+    errno = ENOSPC;
+    error_errno(&error, "%s/r3.ctrace: cannot write", folder);
+    error_prefix(&error, "region 3");
+    temporary_unname(&temporaries, &error);
+    snprintf(expected, sizeof expected,
+             "region 3: a temporary file in %s: cannot write: %s (TMPDIR=FOLDER names another)",
+             temporary_parent(), strerror(ENOSPC));
+    assert_string_equal(error.message, expected);
+    error_set(&error, "%s/r3.ctrace is not of %s", folder, strerror(ENOSPC));
+    temporary_unname(&temporaries, &error);
+    assert_null(strstr(error.message, "TMPDIR"));
+    temporary_remove(&temporaries, folder);
+    temporaries_free(&temporaries);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_is_taken_once),
@@ -172,6 +194,7 @@ int main(void) {
         cmocka_unit_test(traces_have_no_names),
         cmocka_unit_test(what_killed_ones_left_is_removed),
         cmocka_unit_test(errors_do_not_name_them),
+        cmocka_unit_test(another_folder_is_named_where_one_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,7 +191,7 @@ static void check_failure(struct executor *executor) {
     add(tap, "after", &after, executor, 0, 0);
     add(tap, "alone", &alone, own, 0, 0);
     struct little_core core, other;
-    struct error error = {""};
+    struct error error = {0};
     begin(&core, tap);
     begin(&other, second);
     uint64_t handed_over = 1;

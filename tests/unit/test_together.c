@@ -113,7 +113,7 @@ static void kept_on_cores(void **state) {
 static void turns(void **state) {
     (void)state;
     make_and_join_after(2000, 2000);
-    struct error error = {""};
+    struct error error = {0};
     write_trace();
     struct trace *trace = trace_open(path, &error);
     assert_non_null(trace);
@@ -234,7 +234,7 @@ static void stop_behind(void *context, uint64_t done) {
 /* An interrupted simulation has the threads as they are then, and their sums. */
 static void interrupted(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     uint64_t enough = 200 * INSNS;
     begin();
     add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
@@ -334,7 +334,7 @@ static void a_circle_is_broken(void **state) {
  * own does, and its instructions are that trace's. */
 static void code_is_shared_by_readers(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     struct trace_batch batch;
     char own[1 << 13], shared[1 << 13];
     begin();

@@ -12,7 +12,7 @@ static struct region_forks *forks;
 
 /* By regions, as run(). */
 static void run_regions(const struct together_plan *plan) {
-    struct error error = {""};
+    struct error error = {0};
     write_trace();
     struct trace *trace = trace_open(path, &error);
     assert_non_null(trace);

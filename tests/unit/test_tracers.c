@@ -67,7 +67,7 @@ struct tracing {
 
 static struct tracing start_tracing(const struct tracer_kind *kind, uint64_t interval,
                                     uint32_t thread) {
-    struct error error = {""};
+    struct error error = {0};
     const struct tracer_options options = {.path = path, .interval = interval, .places = places};
     struct tracing tracing = {.kind = kind, .tracer = kind->open(&options, &error)};
     assert_non_null(tracing.tracer);
@@ -77,13 +77,13 @@ static struct tracing start_tracing(const struct tracer_kind *kind, uint64_t int
 }
 
 static void show_buffer(struct tracing *tracing) {
-    struct error error = {""};
+    struct error error = {0};
     assert_true(tracing->kind->consume(tracing->lane, &script->buffer, &error));
     script_next_buffer(script);
 }
 
 static size_t finish_tracing(struct tracing *tracing, char *text, size_t size) {
-    struct error error = {""};
+    struct error error = {0};
     assert_true(tracing->kind->end(tracing->lane, &error));
     assert_true(tracing->kind->close(tracing->tracer, &code, &error));
     FILE *file = fopen(path, "r");
@@ -133,7 +133,7 @@ static bool see(void *context, const struct tap_buffer *buffer, struct error *er
  * 2 k + 1 is loop's: insn 40. Five to a buffer. */
 static struct seen see_through(const char *start, const char *stop) {
     struct trigger from = {0}, to = {0};
-    struct error error = {""};
+    struct error error = {0};
     assert_true(!start || trigger_parse(start, &from, &error));
     assert_true(!stop || trigger_parse(stop, &to, &error));
     struct seen seen = {0};
@@ -208,7 +208,7 @@ static void triggers_cut_lives(void **state) {
                  {"cycle:30", "cycle:40", 1 << 30}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trigger from = {0}, to = {0};
-        struct error error = {""};
+        struct error error = {0};
         assert_true(trigger_parse(cases[i].start, &from, &error));
         assert_true(!cases[i].stop || trigger_parse(cases[i].stop, &to, &error));
         uint64_t ends = 0;
@@ -248,7 +248,7 @@ static void triggers_that_are_none(void **state) {
                                         "insn:99999999999999999999"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct trigger trigger;
-        struct error error = {""};
+        struct error error = {0};
         assert_false(trigger_parse(wrong[i], &trigger, &error));
         assert_non_null(strstr(error.message, "is not a trigger"));
     }
@@ -422,7 +422,7 @@ static void begin_calls(void) {
 
 /* A cycle for each instruction. */
 static void run_calls(unsigned n, const uint32_t *path_of_insns) {
-    struct error error = {""};
+    struct error error = {0};
     for (unsigned i = 0; i < n; i++)
         commit(script->after.cycle + 1, TAP_DRAINED, 0, UOPS(uop(path_of_insns[i], 0)));
     assert_true(call_thread_consume(&calls, &script->buffer, &error));
@@ -483,7 +483,7 @@ static void calls_and_recursion(void **state) {
  * costs 3 cycles with an empty ROB: both are g's. */
 static void calls_get_waits(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     make_functions();
     begin_calls();
     RUN(0, 1, 10, 11);
@@ -532,7 +532,7 @@ static void unknown_callers(void **state) {
  * is known by its branch, one instruction behind. */
 static void stubs_and_fused_pairs(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     make_functions();
     insns[5].branch = BRANCH_INDIRECT;
     insns[3].branch = BRANCH_CONDITIONAL;

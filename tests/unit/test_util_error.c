@@ -14,7 +14,7 @@
 
 static void messages(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     assert_false(error_set(&error, "%s: line %d", "a.ini", 7));
     assert_string_equal(error.message, "a.ini: line 7");
     assert_false(error_prefix(&error, "machine %s", "zen4"));
@@ -27,7 +27,7 @@ static void messages(void **state) {
 /* Whether a limit of the process is behind it, which the user can raise. */
 static void file_limit(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     struct rlimit before;
     getrlimit(RLIMIT_FSIZE, &before);
     errno = EFBIG;
@@ -48,7 +48,7 @@ static void file_limit(void **state) {
  * a terminal (ESC, DEL, the C1 control U+009B, a byte that is no UTF-8) a question mark. */
 static void one_line(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     error_set(&error, "near \"%s\"", "CREATE\n\t TABLE\r\n x\x1b[31m\x7f\xc2\x9b\x9b µ é ");
     assert_string_equal(error.message, "near \"CREATE  TABLE  x?[31m???? µ é \"");
     error_prefix(&error, "a\nb.db");

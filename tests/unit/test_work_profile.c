@@ -129,14 +129,14 @@ static void begin_profile(uint64_t slice, uint32_t most) {
 }
 
 static void add(uint32_t thread) {
-    struct error error = {""};
+    struct error error = {0};
     const struct trace_batch piece = piece_of(thread);
     assert_true(work_profile_piece(profile, &piece, &error));
     count = access_count = 0;
 }
 
 static void finish(void) {
-    struct error error = {""};
+    struct error error = {0};
     assert_true(work_profile_finish(profile, &slices, &error));
 }
 

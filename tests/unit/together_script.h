@@ -54,7 +54,7 @@ static inline struct thread_event *add_event(uint32_t thread, enum thread_event_
 }
 
 static inline void write_trace(void) {
-    struct error error = {""};
+    struct error error = {0};
     struct file_writer *writer = file_writer_open(path, false, &error);
     assert_non_null(writer);
     for (size_t i = 0; i < script.count; i++)
@@ -64,7 +64,7 @@ static inline void write_trace(void) {
 }
 
 static inline void run(uint32_t cores, uint32_t slack, bool alone) {
-    struct error error = {""};
+    struct error error = {0};
     write_trace();
     struct trace *trace = trace_open(path, &error);
     assert_non_null(trace);

@@ -662,12 +662,13 @@ chains=$sums$'\nn = t["elapsed_cycles"] / (72 * 20000)\n'
 who_is_last_waits() {
     counted_down && report=$scratch/count.json told_names=$chains told '2 <= n < 2.9' 't["ordered_reads"] > 0'
 }
-users_do_not_wait() {
-    counted_down users && report=$scratch/count.json told_names=$chains told '1 <= n < 1.9'
+users_do_not_wait() { # ARGUMENT
+    counted_down "$1" && report=$scratch/count.json told_names=$chains told '1 <= n < 1.9'
 }
 skip_without gcc "who takes a count to 0 waits for the others" || {
     check "who takes a count to 0 waits for the others" who_is_last_waits
-    check "who adds and takes away holds nobody up" users_do_not_wait
+    check "who adds and takes away holds nobody up" users_do_not_wait users
+    check "... nor who was the first to add" users_do_not_wait later
 }
 skip_without gcc "sleep that others wait for is told" || check "sleep that others wait for is told" told_slept
 skip_without gcc "limits that run out take their time" || check "limits that run out take their time" limits

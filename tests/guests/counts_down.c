@@ -1,13 +1,26 @@
 /* The first thread runs a chain of ROUNDS times 24 multiplications and takes 1 from a count. The
  * second takes the last 1 from it, behind a pipe in the captured run, and then runs the chain, too.
- * With an argument both add to the count before they take from it, as users of something do. */
+ * With an argument both add to the count before they take from it, as users of something do: the
+ * second adds before the first does ("users"), or between its two operations ("later"). */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { ROUNDS = 20000 };
 static atomic_int count = 2, users;
-static int ends[2];
+static int ends[2], begun[2], added[2];
+static bool later;
+
+static bool tell(const int pipe[2]) {
+    return write(pipe[1], "", 1) == 1;
+}
+
+static bool is_told(const int pipe[2]) {
+    char byte;
+    return read(pipe[0], &byte, 1) == 1;
+}
 
 static void chain(void) {
     unsigned long x = 3;
@@ -16,31 +29,33 @@ static void chain(void) {
 }
 
 static void *first(void *context) {
-    char byte = 0;
     chain();
     atomic_fetch_sub(&count, 1);
-    return write(ends[1], &byte, 1) == 1 ? context : NULL;
+    return tell(ends) ? context : NULL;
 }
 
 static void *second(void *context) {
-    char byte;
-    if (read(ends[0], &byte, 1) == 1 && atomic_fetch_sub(&count, 1) == 1)
+    if (is_told(ends) && atomic_fetch_sub(&count, 1) == 1)
         chain();
     return context;
 }
 
 static void *use_first(void *context) {
-    char byte = 0;
+    if (!later && !is_told(added))
+        return NULL;
     chain();
     atomic_fetch_add(&users, 1);
+    if (later && !(tell(begun) && is_told(added)))
+        return NULL;
     atomic_fetch_sub(&users, 1);
-    return write(ends[1], &byte, 1) == 1 ? context : NULL;
+    return tell(ends) ? context : NULL;
 }
 
 static void *use_second(void *context) {
-    char byte;
+    if (later && !is_told(begun))
+        return NULL;
     atomic_fetch_add(&users, 1);
-    if (read(ends[0], &byte, 1) == 1 && atomic_fetch_sub(&users, 1) == 1)
+    if (tell(added) && is_told(ends) && atomic_fetch_sub(&users, 1) == 1)
         chain();
     return context;
 }
@@ -53,8 +68,8 @@ static int both(void *(*one)(void *), void *(*other)(void *)) {
 }
 
 int main(int argc, char **argv) {
-    (void)argv;
-    if (pipe(ends))
+    if (pipe(ends) || pipe(begun) || pipe(added))
         return 1;
+    later = argc > 1 && !strcmp(argv[1], "later");
     return argc > 1 ? both(use_first, use_second) : both(first, second);
 }

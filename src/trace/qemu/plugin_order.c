@@ -68,6 +68,7 @@ struct half {
 struct taker {
     uint32_t thread;
     bool added;
+    bool unsure;      /* it counted first, and left 1: to 1 from 0, if others add, or from 2 */
     uint64_t written; /* thread_at() of its last */
 };
 static struct taker takers[WORDS][TAKERS];
@@ -366,12 +367,15 @@ static struct taker *taker_of(struct word *word, uint32_t thread) {
     return &list[place];
 }
 
-/* By how much the word has changed, as a number of the size of what was accessed. */
+/* The number of the size of what was accessed that this value of the word has there. */
+static uint64_t count_of(uint32_t halves, uint64_t value) {
+    return (value & bits_of(halves)) >> (halves & 1 ? 0 : 32);
+}
+
+/* By how much it has changed; 0 if it was not known before. */
 static int64_t change_of(const struct word *word, uint32_t halves, uint64_t value) {
-    const uint64_t bits = bits_of(halves);
-    const unsigned shift = halves & 1 ? 0 : 32;
-    const uint64_t before = atomic_load_explicit(&word->value, memory_order_relaxed) & bits;
-    const uint64_t change = ((value & bits) >> shift) - (before >> shift);
+    const uint64_t before = atomic_load_explicit(&word->value, memory_order_relaxed);
+    const uint64_t change = count_of(halves, value) - count_of(halves, before);
     return halves == 3 ? (int64_t)change : (int32_t)change;
 }
 
@@ -382,6 +386,13 @@ static bool has_come_to_zero(const struct word *word, uint32_t halves, uint64_t 
             differs(word, 1u << half, value))
             return true;
     return false;
+}
+
+/* Others add to the word: who counted first did so, too. */
+static void resolve_first(const struct word *word) {
+    struct taker *list = takers[word - words];
+    for (uint32_t i = 0; i < word->taker_count; i++)
+        list[i].added |= list[i].unsure;
 }
 
 /* An addition to the word has left this value. */
@@ -397,8 +408,11 @@ static void note_count(struct word *word, uint32_t halves, uint64_t value, uint3
         word->taker_count = word->next_taker = 0;
         return;
     }
+    if (change > 0)
+        resolve_first(word);
     struct taker *taker = taker_of(word, thread);
     taker->added |= change > 0;
+    taker->unsure |= change == 0 && count_of(halves, value) == 1;
     taker->written = position;
 }
 

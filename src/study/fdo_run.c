@@ -6,6 +6,7 @@
 
 #include "util/array.h"
 #include "util/order.h"
+#include "util/text.h"
 
 ORDER(by_instructions, struct fdo_image,
       descending(a->instructions, b->instructions) ?: ascending(a->number, b->number))
@@ -43,6 +44,18 @@ static bool is_called(const char *path, const char *name) {
             image.st_ino == named.st_ino);
 }
 
+/* The command was asked to end before it came to what it is for. */
+static bool is_too_short(const struct fdo_run *run) {
+    return run->input->seconds && run->executions.exit.stopped;
+}
+
+static bool tell_too_short(const struct fdo_run *run, struct error *error) {
+    return error_set(error,
+                     "--for %s: the time was over before anything of the program was executed "
+                     "(give it more)",
+                     text_duration(run->input->seconds).s);
+}
+
 static bool choose(struct fdo_run *run, struct error *error) {
     const size_t i =
         index_where(k, run->image_count,
@@ -52,6 +65,8 @@ static bool choose(struct fdo_run *run, struct error *error) {
         run->chosen = &run->images[i];
         return true;
     }
+    if (is_too_short(run) && !run->image)
+        return tell_too_short(run, error);
     if (!run->image_count)
         return error_set(error, "nothing was executed of any file");
     if (run->watch->signal && !run->image) /* as in what loads it */
@@ -67,6 +82,8 @@ static bool choose(struct fdo_run *run, struct error *error) {
 static bool nothing_counted(const struct fdo_run *run, struct error *error) {
     const struct input_options *input = run->input;
     const struct notes *notes = &run->executions.notes;
+    if (is_too_short(run))
+        return tell_too_short(run, error);
     return run->watch->signal || input->from || input->thread >= 0 || input->skip || !notes->count
                ? input_nothing(run->watch, input, NULL, "counted", error)
                : error_set(error, "no instruction was counted: %s", notes->text[0]);

@@ -224,7 +224,7 @@ partial() {
     local seconds
     for seconds in 0.2 1 5 25; do
         run fdo --for ${seconds}s --format ranges -o "$scratch/partial" -- sh -c 'while :; do :; done' 2>"$scratch/said" && break
-        grep -q 'no instruction was counted' "$scratch/said" || break
+        grep -q 'before anything of the program was executed' "$scratch/said" || break
     done
     cat "$scratch/said"
     [ "$(head -n 1 "$scratch/partial")" -gt 10 ]
@@ -256,5 +256,15 @@ END
     [ $status = 130 ] && grep -q '^culprit: interrupted before anything of the program was executed$' said && [ ! -e early.afdo ]
 }
 check "interrupted before the program begins, there is no profile" interrupted_early
+over_early() {
+    local seconds
+    for seconds in 1ms 1s; do
+        run fdo --for $seconds -o early.afdo -- ./early 2>"$scratch/said"
+        [ $? = 125 ] && [ ! -e early.afdo ] && [ "$(without_progress "$scratch/said" | wc -l)" = 2 ] &&
+            grep -qE '^culprit: --for 1.00? m?s: the time was over before anything of the program was executed \(give it more\)$' "$scratch/said" ||
+            { cat "$scratch/said"; return 1; }
+    done
+}
+check "... nor where the time is over before" over_early
 
 finish

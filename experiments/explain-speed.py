@@ -160,19 +160,34 @@ def write_section(mark, text):
                                                 if at in kept))
 
 
-def measure_long(files, builds):
+CELLS = {"M instructions": lambda one, alone: f"{one.told('instructions') / 1e6:.0f}",
+         "native, s": lambda one, alone: f"{alone:.2f}",
+         "explain, s": lambda one, alone: f"{one.seconds:.1f}",
+         "× native": lambda one, alone: f"{one.seconds / alone:.1f}",
+         "processor s": lambda one, alone: f"{one.whole:.1f}",
+         "emulator": lambda one, alone: f"{one.by_whom()['emulator']:.1f}",
+         "CPI": lambda one, alone: f"{one.cpi():.4f}",
+         "causes simulated": lambda one, alone: causes(one)[0],
+         "left out": lambda one, alone: causes(one)[1]}
+OF_LONG = ["native, s", "explain, s", "× native", "processor s", "emulator", "CPI"]
+OF_THREADS = ["M instructions", "native, s", "explain, s", "processor s", "CPI", "causes simulated",
+              "left out"]
+
+
+def measure_section(mark, columns, commands, builds, behind=""):
+    """A row of these columns for each build's run of each; the page is written after each."""
     rows = []
-    for name in map(os.path.abspath, files):
-        command = ["gzip", "-9", "-c", name]
+    for name, command in commands:
         alone = native(command)
         for title, one in zip(["now", "before"], by_turns(builds, command)):
-            rows.append((f"gzip -9, {os.path.getsize(name) / 1e6:.0f} MB", title, f"{alone:.2f}",
-                         f"{one.seconds:.1f}", f"{one.seconds / alone:.1f}", f"{one.whole:.1f}",
-                         f"{one.by_whom()['emulator']:.1f}", f"{one.cpi():.4f}"))
-            print(rows[-1])
-    write_section(LONG, "\n" + page.table(
-        ["run", "build", "native, s", "explain, s", "× native", "processor s", "emulator", "CPI"],
-        rows))
+            rows.append((name, title, *(CELLS[column](one, alone) for column in columns)))
+            print(rows[-1], flush=True)
+        write_section(mark, "\n" + page.table(["run", "build", *columns], rows) + behind)
+
+
+def compressing(files):
+    return [(f"gzip -9, {os.path.getsize(name) / 1e6:.0f} MB", ["gzip", "-9", "-c", name])
+            for name in map(os.path.abspath, files)]
 
 
 def sums_in_go():
@@ -191,20 +206,6 @@ def programs_with_threads():
              "gcc": lambda: ("barrier (C)", [run.workload("barrier", "x86_64"), "uneven", 2, 150])}
     return ([make() for tool, make in tools.items() if shutil.which(tool)],
             [tool for tool in tools if not shutil.which(tool)])
-
-
-def measure_threads(builds):
-    rows = []
-    commands, missing = programs_with_threads()
-    for name, command in commands:
-        alone = native(command)
-        for title, one in zip(["now", "before"], by_turns(builds, command)):
-            rows.append((name, title, f"{one.told('instructions') / 1e6:.0f}", f"{alone:.2f}",
-                         f"{one.seconds:.1f}", f"{one.whole:.1f}", f"{one.cpi():.4f}", *causes(one)))
-            print(rows[-1], flush=True)
-        write_section(THREADS, "\n" + page.table(
-            ["run", "build", "M instructions", "native, s", "explain, s", "processor s", "CPI",
-             "causes simulated", "left out"], rows) + (f"\nNot installed: {', '.join(missing)}.\n" if missing else ""))
 
 
 def write(rows, pairs):
@@ -227,14 +228,15 @@ def main():
     given = parser.parse_args()
     builds = [run.CULPRIT] + ([given.before] if given.before else [])
     if given.long:
-        measure_long(given.files, builds)
+        measure_section(LONG, OF_LONG, compressing(given.files), builds)
         return
     if given.threads:
-        measure_threads(builds)
+        commands, missing = programs_with_threads()
+        measure_section(THREADS, OF_THREADS, commands, builds,
+                        f"\nNot installed: {', '.join(missing)}.\n" if missing else "")
         return
     commands = [(item.name, item.command) for item in whole_runs.runs() if item.name in NAMES]
-    commands += [(f"gzip -9, {os.path.getsize(name) / 1e6:.0f} MB", ["gzip", "-9", "-c", name])
-                 for name in map(os.path.abspath, given.files)]
+    commands += compressing(given.files)
     rows, pairs = [], []
     for name, command in commands:
         alone = native(command)

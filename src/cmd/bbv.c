@@ -111,6 +111,7 @@ static bool profile(void *verb, struct error *error) {
     const bool good =
         bbv_profile(&options, result, job->verb.command ? &job->verb.failed : &(int){0}, error);
     watch_end(&verb_watch);
+    result->complete &= !verb_watch.signal; /* the command may have ended by it, too */
     job->verb.measured = result->slices;
     job->verb.exit = job->verb.command ? result->exit : (struct trace_exit){.known = true};
     return good || (result->written && verb_report_late(&job->verb, error));

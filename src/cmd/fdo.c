@@ -83,6 +83,7 @@ static bool profile(void *verb, struct error *error) {
     run->input = &job->input;
     interrupt_await(&job->input);
     const bool good = fdo_run_count(run, error);
+    run->executions.complete &= !verb_watch.signal; /* the command may have ended by it, too */
     if (job->verb.command)
         job->verb.failed = run->failed;
     job->verb.measured = run->chosen;

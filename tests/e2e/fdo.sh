@@ -267,4 +267,21 @@ over_early() {
 }
 check "... nor where the time is over before" over_early
 
+# Ctrl-C on a terminal reaches the command as well, which may end before the capture does.
+interrupted_with_command() {
+    local process status
+    rm -f "$scratch/began"
+    setsid env --default-signal=INT "$CULPRIT" "$@" --json -o "$scratch/cut" -- \
+        sh -c ': >"$0"; while :; do :; done' "$scratch/began" 2>"$scratch/said" &
+    process=$!
+    until_true $process test -e "$scratch/began" || return 1
+    kill -INT -- -$process
+    wait $process
+    status=$?
+    cat "$scratch/said"
+    [ $status = 130 ] && grep -q '"partial": true' "$scratch/said"
+}
+check "interrupted with its command, a profile is partial" interrupted_with_command fdo --format ranges
+check "so are basic block vectors" interrupted_with_command bbv
+
 finish

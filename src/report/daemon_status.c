@@ -1,27 +1,30 @@
 /* The daemon's status as text. */
 #include "report/daemon_status.h"
 
+#include <limits.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "report/page.h"
+#include "store/store.h"
 #include "util/text.h"
+
+static void wrapped(FILE *file, const char *name, const char *text) {
+    const struct page page = page_of(file, false);
+    char clean[4400], first[16];
+    snprintf(first, sizeof first, "%-11s", name);
+    page_wrap(&page, text_clean(clean, sizeof clean, text), NULL, first, "           ");
+}
 
 static void line(FILE *file, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void line(FILE *file, const char *name, const char *format, ...) {
+    char text[4400];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(file, "%-10s ", name);
-    vfprintf(file, format, arguments);
-    fputc('\n', file);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-}
-
-static void wrapped(FILE *file, const char *name, const char *text) {
-    const struct page page = page_of(file, false);
-    char clean[1100], first[16];
-    snprintf(first, sizeof first, "%-11s", name);
-    page_wrap(&page, text_clean(clean, sizeof clean, text), NULL, first, "           ");
+    wrapped(file, name, text);
 }
 
 static void print_samples(const struct daemon_status *status, FILE *file) {
@@ -38,10 +41,10 @@ static void print_samples(const struct daemon_status *status, FILE *file) {
              text_percent((double)status->hits, (double)status->samples).s,
              text_grouped(status->evicted).s);
     if (status->python_samples)
-        line(file, "Python", "of %s samples %s %% with all functions, %s with some",
+        line(file, "Python", "of %s samples %s %% with all functions, %s %% with some",
              text_grouped(status->python_samples).s,
              text_percent((double)status->python_whole, (double)status->python_samples).s,
-             text_grouped(status->python_partial).s);
+             text_percent((double)status->python_partial, (double)status->python_samples).s);
     line(file, "lost", "%s dropped; of %s drained %s unknown (%.3f %%), %s %% kernel",
          text_grouped(status->dropped).s, text_grouped(status->attributed).s,
          text_grouped(status->unknown).s,
@@ -65,15 +68,15 @@ static void print_merges(const struct daemon_status *status, FILE *file) {
 }
 
 static void print_push(const struct daemon_status *status, FILE *file) {
-    char address[4096], when[64] = "none yet", sent[4400];
+    char when[64] = "none yet", sent[4400];
     if (!status->push[0])
         return;
     if (status->last_push >= 0)
         snprintf(when, sizeof when, "the last %s ago", text_duration(status->last_push).s);
-    snprintf(sent, sizeof sent, "%s: %s epoch%s sent, %s; %s wait%s, %s",
-             text_clean(address, sizeof address, status->push), text_grouped(status->push_sent).s,
-             text_plural(status->push_sent), when, text_grouped(status->push_waiting).s,
-             status->push_waiting == 1 ? "s" : "", text_bytes(status->push_waiting_bytes).s);
+    snprintf(sent, sizeof sent, "%s: %s epoch%s sent, %s; %s wait%s, %s", status->push,
+             text_grouped(status->push_sent).s, text_plural(status->push_sent), when,
+             text_grouped(status->push_waiting).s, status->push_waiting == 1 ? "s" : "",
+             text_bytes(status->push_waiting_bytes).s);
     wrapped(file, "push", sent);
     if (status->push_given_up)
         line(file, "", "%s found no room among those that wait, and will not be sent",
@@ -107,19 +110,30 @@ static void print_cost(const struct daemon_status *status, FILE *file) {
          text_bytes(status->kernel_bytes).s, text_bytes(status->store_bytes).s);
 }
 
+/* Where it collects into another store than is read without --store, that is named. */
+static void print_next(const struct daemon_status *status, FILE *file) {
+    char read[PATH_MAX];
+    struct error error;
+    const bool named =
+        !store_default_path(read, STORE_READ, &error) || strcmp(read, status->store) != 0;
+    fputs("next: culprit daemon --flush && culprit top", file);
+    text_put_option(file, "store", named ? status->store : NULL);
+    fputc('\n', file);
+}
+
 void daemon_status_text(const struct daemon_status *status, FILE *file) {
-    char store[4096], epoch[32] = "not merged yet";
+    char epoch[32] = "not merged yet";
     line(file, "daemon", "process %d, %u processor%s, for %s", (int)status->pid, status->processors,
          text_plural(status->processors), text_duration(status->uptime).s);
     wrapped(file, "sampling", status->sampling);
     if (status->epoch)
         snprintf(epoch, sizeof epoch, "epoch %lld", (long long)status->epoch);
-    line(file, "store", "%s: %s, for %s", text_clean(store, sizeof store, status->store), epoch,
+    line(file, "store", "%s: %s, for %s", status->store, epoch,
          text_duration(status->epoch_seconds).s);
     print_samples(status, file);
     print_merges(status, file);
     print_push(status, file);
     print_budget(status, file);
     print_cost(status, file);
-    fprintf(file, "next: culprit daemon --flush && culprit top\n");
+    print_next(status, file);
 }

@@ -51,10 +51,10 @@ static void print_stacks(const struct recording *recording, FILE *file) {
                 text_grouped(ends[LIVE_STACK_FAILED]).s);
     const struct python_statistics *python = &recording->recorded.python;
     if (python->samples)
-        fprintf(file, "Python: of %s sample%s %s %% with all functions, %s with some\n",
+        fprintf(file, "Python: of %s sample%s %s %% with all functions, %s %% with some\n",
                 text_grouped(python->samples).s, text_plural(python->samples),
                 text_percent((double)python->whole, (double)python->samples).s,
-                text_grouped(python->partial).s);
+                text_percent((double)python->partial, (double)python->samples).s);
 }
 
 static const char UNSURE[] =

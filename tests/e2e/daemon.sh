@@ -88,6 +88,18 @@ status_told() {
         fits_100 "$scratch/status"
 }
 check "the status says what was lost and what it costs, in 100 columns" status_told
+status_in_80() {
+    COLUMNS=80 run daemon --status | tee "$scratch/status" | grep -q '^memory' &&
+        [ "$(grep -v '^next:' "$scratch/status" | LC_ALL=C.UTF-8 wc -L)" -le 80 ]
+}
+check "the status keeps to 80 columns" status_in_80
+status_next() {
+    local store=$CULPRIT_STORE
+    run daemon --status | grep -qx 'next: culprit daemon --flush && culprit top' &&
+        (unset CULPRIT_STORE && run daemon --status) |
+        grep -qx "next: culprit daemon --flush && culprit top --store $store"
+}
+check "the useful command names a store that is not the one read otherwise" status_next
 check "a second daemon is refused" fails_with 1 'runs already' run daemon
 
 new_epoch() {

@@ -137,7 +137,7 @@ static bool merge_events(const struct store_event *events, const struct held *he
 }
 
 /* "cpu-clock every 192,000 ns, 1.20 M samples"; where each is a sample, "page-faults, 518 samples";
- * of units that are parts, "cycles, 8.19 G cycles". */
+ * of waits, "off-cpu, 81.3 ms"; of units that are parts, "cycles, 8.19 G cycles". */
 static void put_event(FILE *out, const struct merged *merged) {
     const struct store_event *event = merged->event;
     fprintf(out, "%s", event->name);
@@ -148,8 +148,13 @@ static void put_event(FILE *out, const struct merged *merged) {
     if (merged->most > 1)
         fprintf(out, " %s%s", event->period_unit, event->precise ? " (precise)" : "");
     bool parts = !strncmp(event->unit, PART, strlen(PART));
-    fprintf(out, ", %s %s", text_count(parts ? merged->total / CYCLE_UNITS : merged->total).s,
-            event->unit + (parts ? strlen(PART) : 0));
+    if (!strcmp(event->unit, "ns"))
+        fprintf(out, ", %s", text_duration((double)merged->total / 1e9).s);
+    else if (!strcmp(event->unit, "samples"))
+        fprintf(out, ", %s sample%s", text_count(merged->total).s, text_plural(merged->total));
+    else
+        fprintf(out, ", %s %s", text_count(parts ? merged->total / CYCLE_UNITS : merged->total).s,
+                event->unit + (parts ? strlen(PART) : 0));
     if (parts)
         estimate_text(event, out);
 }

@@ -25,6 +25,15 @@ lists() {
 }
 check "lists epochs" lists
 
+lists_one() {
+    sqlite3 "$store" 'UPDATE profile SET total = 1 WHERE total = 100' &&
+        run epochs --epoch 1 | tee "$scratch/list" | grep -qx '       live on vm, Linux 6.1: cpu-clock every 192,000 ns, 1 sample'
+    local found=$?
+    cat "$scratch/list"
+    make_store && [ $found = 0 ]
+}
+check "of one sample it speaks in the singular" lists_one
+
 lists_json() {
     run epochs --json --epoch 2..3 --output "$scratch/list.json" && python3 -S - "$scratch/list.json" <<'PYTHON'
 import json, sys

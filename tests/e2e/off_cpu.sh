@@ -205,6 +205,10 @@ assert 0.5e9 < total < 60e9, total
 PYTHON
 }
 check "folded stacks weigh ns" exported
+listed() {
+    run epochs --epoch 1 | tee "$scratch/list" | grep -qE '; off-cpu, [0-9.]+ m?s;'
+}
+check "the list of epochs has times of waits in units of time" listed
 
 imported() {
     run epochs export --epoch 1 --format perf-script "$scratch/waits.script" &&

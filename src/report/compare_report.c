@@ -97,8 +97,8 @@ void compare_place(const struct compared_change *change, char *text, size_t size
 /* ---- the sentence ---- */
 
 /* Of percentages in the sentence. */
-static int digits_of(const struct compare_report *report) {
-    return fabs(report->percent) < 0.1 ? 3 : 1;
+static int digits_of(double percent) {
+    return fabs(percent) < 0.1 ? 3 : 1;
 }
 
 void compare_put_change(const struct compare_report *report, const struct compared_change *change,
@@ -108,9 +108,11 @@ void compare_put_change(const struct compare_report *report, const struct compar
     compare_only(report, change, only, sizeof only);
     compare_reason(change, reason, sizeof reason);
     compare_place(change, place, sizeof place);
-    fprintf(file, "%s %+.*f %% (%s%s%s%s%s", compare_function(change), digits_of(report),
-            compare_shown(compare_percent(report, change->units), digits_of(report)), only,
-            *only ? "; " : "", reason, *place ? " at " : "", place);
+    const double percent = compare_percent(report, change->units);
+    const int digits = digits_of(fabs(percent) < fabs(report->percent) ? percent : report->percent);
+    fprintf(file, "%s %+.*f %% (%s%s%s%s%s", compare_function(change), digits,
+            compare_shown(percent, digits), only, *only ? "; " : "", reason, *place ? " at " : "",
+            place);
     if (change->types[0])
         fprintf(file, ": %s %s from %" PRIu64 " to %" PRIu64 " bytes", change->types[1]->type,
                 change->types[1]->type_size > change->types[0]->type_size ? "grew" : "shrank",
@@ -172,7 +174,7 @@ static void put_changes(const struct compare_report *report, FILE *file) {
 static void put_layouts(const struct compare_report *report, FILE *file) {
     const struct layout_difference *difference = &report->difference;
     const double low = layout_difference_low(difference), high = layout_difference_high(difference);
-    const int digits = digits_of(report);
+    const int digits = digits_of(report->percent);
     if (!low && !high && !report->percent) {
         fprintf(file, "no difference: the same cycles under each of %" PRIu32 " layouts",
                 difference->count);
@@ -191,7 +193,7 @@ static bool make_sentence(struct compare_report *report) {
     FILE *file = text_printer_begin(&printer);
     if (!file)
         return false;
-    const int digits = digits_of(report);
+    const int digits = digits_of(report->percent);
     const bool hardly = !report->interval && fabs(report->percent) < 0.001;
     if (report->difference.count) {
         put_layouts(report, file);

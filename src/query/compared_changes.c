@@ -7,8 +7,9 @@
 
 /* ---- builds ---- */
 
-/* Of sorted places: the image with most units that the other run has not. */
-static const char *own_image(const struct compared_run *run, const struct compared_run *other) {
+/* Of sorted places: the program, or library, with most units that the other run has not. */
+static const char *own_image(const struct compared_run *run, const struct compared_run *other,
+                             bool library) {
     const char *best = NULL;
     uint64_t most = 0;
     for (size_t i = 0; i < run->count;) {
@@ -18,7 +19,7 @@ static const char *own_image(const struct compared_run *run, const struct compar
             units += run->places[i].cost.units;
         const size_t at = first_where(k, other->count, strcmp(other->places[k].image, name) >= 0);
         const bool there = at < other->count && !strcmp(other->places[at].image, name);
-        if (!there && *name && units > most) {
+        if (!there && *name && !strstr(name, ".so") != library && units > most) {
             most = units;
             best = name;
         }
@@ -26,10 +27,15 @@ static const char *own_image(const struct compared_run *run, const struct compar
     return best;
 }
 
-/* The later build gets the name of the earlier one. */
+/* The later build gets the name of the earlier one. A library is no build of a program, though a
+ * program may have its cycles there that had them in its own code before. */
 static void match_builds(struct compared_run *before, struct compared_run *after,
                          struct compared_runs *runs) {
-    const char *old = own_image(before, after), *new = own_image(after, before);
+    const char *old = NULL, *new = NULL;
+    for (unsigned library = 0; library < 2 && (!old || !new); library++) {
+        old = own_image(before, after, library);
+        new = own_image(after, before, library);
+    }
     if (!old || !new)
         return;
     runs->builds[0] = old;

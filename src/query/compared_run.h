@@ -4,11 +4,11 @@
  *     instructions of each ──► lines ──► functions, matched by name ──► changes, largest first
  *
  * A function is matched by its name and its image's, whatever compilers put behind the name (pieces
- * as foo.cold and foo.isra.0 are one with foo). The image of each run that has most cycles of those
- * that the other run lacks is taken for a build of the same program. Lines are matched within their
- * function, in their order, so that as many as possible have the same instructions or the same
- * distance from its first line (Needleman and Wunsch 1970), and then those that are left between
- * two such pairs, if they are as many in both.
+ * as foo.cold and foo.isra.0 are one with foo). The program of each run that has most cycles of
+ * those that the other run lacks is taken for a build of the same one; where that is none, the
+ * library. Lines are matched within their function, in their order, so that as many as possible
+ * have the same instructions or the same distance from its first line (Needleman and Wunsch 1970),
+ * and then those that are left between two such pairs, if they are as many in both.
  *
  * Of the earlier run not all need be kept (compared_summary.h). What is not there was no costlier
  * than the costliest that was left out: only what is above that counts as a change. */

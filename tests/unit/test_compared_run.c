@@ -124,6 +124,36 @@ static void pieces_and_instructions(void **state) {
     finish(&runs, &before, &after);
 }
 
+/* The new build has most of its cycles in a library, where the old one had them in its own code. */
+static void a_library_is_no_build_of_a_program(void **state) {
+    (void)state;
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    add(&before, "old", "work", 10, 0x10, "ret", 5, 0);
+    add(&before, "old", "pack", 20, 0x20, "ret", 90, 0);
+    add(&after, "new", "work", 10, 0x10, "ret", 5, 0);
+    add(&after, "libpack.so.1", "pack_fast", 0, 0x20, "ret", 50, 0);
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_string_equal(runs.builds[0], "old");
+    assert_string_equal(runs.builds[1], "new");
+    finish(&runs, &before, &after);
+}
+
+/* Where the program has one name, its library may have two. */
+static void libraries_are_builds_of_each_other(void **state) {
+    (void)state;
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    add(&before, "tool", "work", 10, 0x10, "ret", 5, 0);
+    add(&before, "libpack.so.1", "pack", 0, 0x20, "ret", 90, 0);
+    add(&after, "tool", "work", 10, 0x10, "ret", 5, 0);
+    add(&after, "libpack.so.2", "pack", 0, 0x20, "ret", 50, 0);
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_string_equal(runs.builds[0], "libpack.so.1");
+    assert_string_equal(runs.builds[1], "libpack.so.2");
+    finish(&runs, &before, &after);
+}
+
 /* The cause is one that changed in the direction of the whole: −90, against +80. */
 static void the_cause_goes_with_the_change(void **state) {
     (void)state;
@@ -257,6 +287,8 @@ static void nothing_compares_with_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_library_is_no_build_of_a_program),
+        cmocka_unit_test(libraries_are_builds_of_each_other),
         cmocka_unit_test(a_line_that_moved_is_found),
         cmocka_unit_test(a_line_that_was_edited_and_moved_is_found),
         cmocka_unit_test(pieces_and_instructions),

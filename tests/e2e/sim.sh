@@ -85,6 +85,11 @@ ideal_helps() {
         'not any("FL-MB" in name for name in r["stack"])'
 }
 check "--ideal takes mispredictions and misses away" ideal_helps
+at_no_cost() {
+    run sim --limit 100K --ideal bmisp -- true 2>"$scratch/text"
+    grep -E '^misses per 1000 instructions: branches [0-9.]+ \(at no cost\), L1I ' "$scratch/text" || { cat "$scratch/text"; return 1; }
+}
+check "branches that are taken for predicted right are told as such among misses" at_no_cost
 
 text_fits() {
     run sim --limit 500K --by "$1" --output "$scratch/text" -- gzip -c "$scratch/numbers" >/dev/null &&

@@ -75,7 +75,10 @@ static bool make_folders(const char *path, struct error *error) {
     for (char *slash = folder + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = 0;
         if (mkdir(folder, 0755) != 0 && errno != EEXIST)
-            return error_errno(error, "%s: cannot make the folder", folder);
+            return error_errno(error,
+                               "%s: cannot make the folder of the store (--store or CULPRIT_STORE "
+                               "names another)",
+                               folder);
         *slash = '/';
     }
     return true;

@@ -296,7 +296,7 @@ full_disk() {
 check "a store that cannot grow: one line" full_disk
 
 no_folder() {
-    fails_with 125 "/proc/nothing" run record --store /proc/nothing/there.db -- true
+    fails_with 125 "/proc/nothing: cannot make the folder of the store \(--store or CULPRIT_STORE names another\)" run record --store /proc/nothing/there.db -- true
 }
 check "a store that cannot be made: one line" no_folder
 read_only() {

@@ -112,6 +112,17 @@ static bool push(struct chip_run *chip, struct guest *guest, const struct trace_
 
 enum { FAST_PUSH = 64 }; /* instructions that a thread goes through at once between regions */
 
+/* The call that led to the guest's event. No thread ends in more calls than are kept: where so many
+ * are under way then, exceptions have left calls, whose returns were not seen, and which of them is
+ * one is not known. */
+static uint32_t event_caller(const struct chip_run *chip, const struct guest *guest) {
+    if (guest->routine)
+        return guest->routine_call;
+    if (guest->event.kind == THREAD_EVENT_EXIT && guest->call_count > CALLS_KEPT)
+        return UINT32_MAX;
+    return guest_caller(chip, guest);
+}
+
 /* Hands the core what comes next. */
 static bool feed(struct chip_run *chip, struct guest *guest, struct error *error) {
     struct guest_next next;
@@ -152,7 +163,7 @@ static bool feed(struct chip_run *chip, struct guest *guest, struct error *error
         return true;
     case GUEST_EVENT:
         guest->event = *next.event;
-        guest->caller = guest->routine ? guest->routine_call : guest_caller(chip, guest);
+        guest->caller = event_caller(chip, guest);
         guest->draining = guest->has_event = true;
         return true;
     case GUEST_END:

@@ -41,6 +41,51 @@ static void created_and_joined(void **state) {
     simulation_free(&simulation);
 }
 
+enum { CALL_SITES = 25 }; /* 0x2000: call 0x2005; 0x2005: call 0x200a; ... */
+
+/* Thread 1 makes calls, which no return ends, in so many rounds, and ends itself behind them. */
+static void end_in_calls(uint32_t rounds) {
+    begin();
+    for (uint32_t i = 0; i < CALL_SITES; i++)
+        script_block(&script, 0, 0x2000 + 5 * i, 1, "\xe8\x00\x00\x00\x00", 5);
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    struct thread_event *wait = add_event(0, THREAD_EVENT_WAIT, 20);
+    wait->address = WORD;
+    for (uint32_t round = 0; round < rounds; round++) {
+        uint64_t *next = events[chunks++];
+        for (uint32_t i = 0; i < CALL_SITES; i++) {
+            next[2 * i] = event_block(BLOCK_CALL + 1 + i);
+            next[2 * i + 1] = event_access(1, 3, 0, 0x800000 - 8 * (CALL_SITES * round + i));
+        }
+        script_data(&script, 1, next, 2 * CALL_SITES);
+        add_work(1, 2);
+    }
+    add_event(1, THREAD_EVENT_EXIT, 4000)->address = WORD;
+    add_work(1, 4000);
+    script_thread_end(&script, 1);
+    wait->exit = 2 * script.count + 1;
+    add_work(0, 20);
+    script_thread_end(&script, 0);
+    run(2, 0, false);
+}
+
+/* The call that it ends in is told, unless there are more than any thread ends in: calls that an
+ * exception left, whose returns were never seen. */
+static void the_call_that_a_thread_ends_in(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        end_in_calls(i ? 3 : 1);
+        assert_int_equal(simulation.together.wait_count, 1);
+        assert_int_equal(simulation.together.waits[0].reason, WAIT_FOR_END);
+        if (i)
+            assert_int_equal(simulation.together.waits[0].other, UINT32_MAX);
+        else
+            assert_int_not_equal(simulation.together.waits[0].other, UINT32_MAX);
+        simulation_free(&simulation);
+    }
+}
+
 /* The other has ended long before it is waited for: there is no wait, whatever the captured run
  * did.
  */
@@ -370,6 +415,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread),
         cmocka_unit_test(created_and_joined),
+        cmocka_unit_test(the_call_that_a_thread_ends_in),
         cmocka_unit_test(no_wait_for_what_is_over),
         cmocka_unit_test(one_core),
         cmocka_unit_test(kept_on_cores),

@@ -102,7 +102,8 @@ static void put_lines(const struct fdo_run *run, const char *path, FILE *file) {
             "note: it was linked without -Wl,-q: llvm-bolt can move blocks in it, not functions\n",
             file);
     if (run->profile.language == LANGUAGE_GO)
-        fputs("note: Go's compiler reads no such profile, but samples of pprof\n", file);
+        fputs("note: Go's compiler reads no such profile, but samples of pprof (from Go 1.20 on)\n",
+              file);
     for (uint32_t i = 0; i < executions->notes.count; i++)
         fprintf(file, "note: %s\n", executions->notes.text[i]);
 }

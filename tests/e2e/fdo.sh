@@ -95,7 +95,7 @@ advised() { # FORMAT, and what is told
 languages() {
     of_language 0x1c && advised autofdo '^next: rustc .*-Z profile-sample-use=.*/other.autofdo$' &&
         advised ranges '^next: create_llvm_prof .*--out=' && advised bolt '^next: llvm-bolt ' || return 1
-    of_language 0x16 && advised autofdo "^note: Go's compiler reads no such profile, but samples of pprof$" &&
+    of_language 0x16 && advised autofdo "^note: Go's compiler reads no such profile, but samples of pprof \(from Go 1.20 on\)$" &&
         advised autofdo '^next: culprit record --stacks -- .*/other && culprit epochs export --format pprof other.pgo && go build -pgo=other.pgo$' || return 1
     of_language 0xc && advised autofdo '^next: clang ' && advised ranges '^next: create_gcov '
 }

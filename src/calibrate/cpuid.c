@@ -3,10 +3,10 @@
  * program that is linked dynamically executes some thirty before its first line. */
 #include "calibrate/parts.h"
 
-enum { COPIES = 24 };
+enum { COPIES = 20 };
 
 static void add_kernel(struct kernel_list *list) {
-    const struct host_kernel kernel = {.iterations = 4};
+    const struct host_kernel kernel = {.iterations = 2};
     struct assembler *code = kernel_list_add(list, &kernel);
     struct label loop = host_loop_begin(code);
     for (unsigned i = 0; i < COPIES; i++)

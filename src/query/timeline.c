@@ -4,6 +4,7 @@
 
 struct extent {
     int64_t begin, end, longest; /* of slices */
+    int64_t first, last;         /* of sessions */
     double timed, all;
 };
 
@@ -17,6 +18,12 @@ static bool add_slice(void *context, const struct store_profile *profile) {
     const struct store_slice *slice = &profile->process->slice;
     const double value = profile->session->weight * (double)profile->total;
     extent->all += value;
+    const struct store_session *session = profile->session;
+    const int64_t ended = session->end ? session->end : session->saved;
+    if (!extent->first || session->start < extent->first)
+        extent->first = session->start;
+    if (ended > extent->last)
+        extent->last = ended;
     if (slice->begin <= 0 || slice->end <= slice->begin)
         return true;
     extent->timed += value;
@@ -46,8 +53,18 @@ bool timeline_read(struct timeline *timeline, const struct profile_set *set, con
     timeline->begin = extent.begin;
     timeline->step = (slices + columns - 1) / columns * extent.longest;
     timeline->count = (size_t)((extent.end - extent.begin + timeline->step - 1) / timeline->step);
+    timeline->first = extent.first;
+    timeline->last = extent.last;
     timeline->untimed = extent.all > 0 ? 1 - extent.timed / extent.all : 0;
     return true;
+}
+
+double timeline_seconds(const struct timeline *timeline, size_t step) {
+    const int64_t begin = timeline->begin + (int64_t)step * timeline->step;
+    const int64_t end = begin + timeline->step;
+    const int64_t from = timeline->first > begin ? timeline->first : begin;
+    const int64_t to = timeline->last < end ? timeline->last : end;
+    return (double)(from < to ? to - from : timeline->step) / 1e9;
 }
 
 size_t timeline_step(const struct timeline *timeline, const struct store_slice *slice) {

@@ -6,8 +6,8 @@
 
 #include "report/profile_report.h"
 
-/* What a value of one step is as a rate: processors that are busy, threads that wait, or events per
- * second. */
+/* What a value of one second is as a rate: processors that are busy, threads that wait, or events
+ * per second. */
 struct over_time_rate {
     double factor;
     const char *unit; /* "cpu", "waiting", "/s" */

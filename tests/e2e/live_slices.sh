@@ -145,6 +145,14 @@ over_time_text() {
 check "the head tells the time that was looked at" head_of_a_slice
 check "over time as text and as a picture" over_time_text
 
+# A run of less than a second in a slice of an hour: of the hour it would be 0.0003 of a processor.
+over_time_in_part() {
+    run record --slices time=1h --store "$scratch/hour.db" -o "$scratch/record.txt" -- "$scratch/spin" &&
+        run top --store "$scratch/hour.db" --over-time >"$scratch/text" || return 1
+    awk '$NF == "all" { peak = $2 } END { exit !(peak > 0.003) }' "$scratch/text"
+}
+check "a slice that was watched in part has the rate of that part" over_time_in_part
+
 # A procedure is annotated of one thread alone; diff and variance take slices too.
 other_verbs() {
     rows --by thread --process spin -- 'True'

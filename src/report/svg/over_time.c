@@ -1,22 +1,27 @@
 /* `top --over-time` as a picture: what each row had at each time, above one another. */
+#include <math.h>
+
 #include "report/over_time.h"
 #include "report/svg.h"
 
 enum { WIDTH = 820, HEIGHT = 320, LEFT = 64, TOP = 40, BOTTOM = 40, LEGEND = 280, LINE = 18 };
 
-/* What stands at the top of the first `rows` rows at a step. */
+/* What stands at the top of the first `rows` rows at a step, of a second. */
 static double height_of(const struct profile_report *report, size_t rows, size_t step) {
     double sum = 0;
     for (size_t i = 0; i < rows; i++)
         sum += profile_table_row(report->table, i)->values[1 + step];
-    return sum;
+    return sum / timeline_seconds(report->timeline, step);
+}
+
+static double all_of(const struct profile_report *report, size_t step) {
+    return profile_table_sum(report->table, 1 + step) / timeline_seconds(report->timeline, step);
 }
 
 static double highest(const struct profile_report *report) {
     double most = 0;
     for (size_t i = 0; i < report->timeline->count; i++)
-        if (profile_table_sum(report->table, 1 + i) > most)
-            most = profile_table_sum(report->table, 1 + i);
+        most = fmax(most, all_of(report, i));
     return most > 0 ? most : 1;
 }
 
@@ -47,8 +52,7 @@ static void draw_rows(const struct profile_report *report, double scale, FILE *o
     for (size_t row = 0; row <= rows; row++) {
         for (size_t i = 0; i < report->timeline->count; i++) {
             below[i] = height_of(report, row, i);
-            above[i] = row < rows ? height_of(report, row + 1, i)
-                                  : profile_table_sum(report->table, 1 + i);
+            above[i] = row < rows ? height_of(report, row + 1, i) : all_of(report, i);
         }
         if (row < rows && report->by == PROFILE_BY_IMAGE)
             snprintf(name, sizeof name, "%s", profile_table_row(report->table, row)->image);

@@ -9,15 +9,14 @@ enum { BLOCK_BYTES = 3, NAME_BYTES = 4096 };
 
 struct over_time_rate over_time_rate(const struct profile_report *report) {
     const struct profile_event *event = report->events[0];
-    const double seconds = (double)report->timeline->step / 1e9;
     const bool samples = !strcmp(event->unit, "samples");
     if (profile_event_lasts(event))
-        return (struct over_time_rate){1 / (1e6 * seconds), "waiting"};
+        return (struct over_time_rate){1e-6, "waiting"};
     if (samples && event->period && !strcmp(event->period_unit, "ns"))
-        return (struct over_time_rate){(double)event->period / 1e9 / seconds, "cpu"};
+        return (struct over_time_rate){(double)event->period / 1e9, "cpu"};
     if (samples && event->period)
-        return (struct over_time_rate){(double)event->period / seconds, "/s"};
-    return (struct over_time_rate){1 / seconds, "/s"};
+        return (struct over_time_rate){(double)event->period, "/s"};
+    return (struct over_time_rate){1, "/s"};
 }
 
 static double over_time_peak(const double *values, size_t count) {
@@ -47,11 +46,14 @@ static void add_row(const struct profile_report *report, const double *values, c
                     const char *image, struct table *table) {
     const struct over_time_rate rate = over_time_rate(report);
     const size_t count = report->timeline->count;
+    double each[TIMELINE_STEPS_MAX];
     const double all = profile_table_sum(report->table, 0);
     char line[TIMELINE_STEPS_MAX * BLOCK_BYTES + 1];
-    draw_line(values + 1, count, line);
+    for (size_t i = 0; i < count; i++)
+        each[i] = values[1 + i] / timeline_seconds(report->timeline, i);
+    draw_line(each, count, line);
     table_figure(table, "%.2f%%", all > 0 ? 100 * values[0] / all : 0);
-    table_figure(table, "%.3g %s", rate.factor * over_time_peak(values + 1, count), rate.unit);
+    table_figure(table, "%.3g %s", rate.factor * over_time_peak(each, count), rate.unit);
     table_cell(table, line);
     table_cell(table, name);
     if (place_heading(report))

@@ -156,8 +156,8 @@ def all_programs():
 
 def held_out(name):
     """A third of the programs, which nothing is looked for in: by the checksum of the name. `interpreter`
-    was one of them until forms of indirect prediction were tried on it."""
-    return name != "interpreter" and zlib.crc32(name.encode()) % 3 == 0
+    was one of them until forms of indirect prediction were tried on it, `perl` until its cause was looked for."""
+    return name not in ("interpreter", "perl") and zlib.crc32(name.encode()) % 3 == 0
 
 
 # ---- measured ----

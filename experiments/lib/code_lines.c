@@ -1,14 +1,16 @@
 /* What code costs that no longer lies in the first cache, in cycles of dependent additions.
  *
- *     code_lines ORDER BLOCKS LINES ADDITIONS SECONDS
+ *     code_lines ORDER BLOCKS LINES LAST WHAT SECONDS
  *
- * BLOCKS blocks of LINES lines of code of 64 bytes, gone through again and again: 16 independent
- * additions of 4 bytes in each line, ADDITIONS (at most 14) in the last of a block, and a jump to the
- * next. ORDER: along (without jumps), next (the block behind), every (every 17th), random, hops
- * (random, of which only the first line is executed, as another's last is). Prints cycles of a block: the least time of once through within SECONDS. SECONDS 0: so many times through
- * as TURNS in the environment says, untimed. */
+ * BLOCKS blocks of LINES lines of code of 64 bytes, gone through again and again: 16 instructions
+ * of 4 bytes in each line, LAST (at most 14) in the last of a block, and a jump to the next. WHAT:
+ * additions, independent ones, or no-ops. ORDER: along (without jumps), next (the block behind),
+ * every (every 17th), random, hops (random, of which only the first line is executed, as another's
+ * last is). Prints cycles of a block: the least time of once through within SECONDS. SECONDS 0: so
+ * many times through as TURNS in the environment says, untimed. */
 #include "cycles.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,9 +22,12 @@ static void once(long count) {
     ((void (*)(void))code)();
 }
 
-static char *put_addition(char *to, int number) {
+static char *put_one(char *to, int number, bool addition) {
     static const char REGISTERS[] = {0xc0, 0xc1, 0xc2, 0xc6}; /* rax, rcx, rdx, rsi */
-    memcpy(to, (const char[]){0x48, (char)0x83, REGISTERS[number % 4], 1}, 4);
+    if (addition)
+        memcpy(to, (const char[]){0x48, (char)0x83, REGISTERS[number % 4], 1}, 4);
+    else
+        memcpy(to, (const char[]){0x0f, 0x1f, 0x40, 0}, 4);
     return to + 4;
 }
 
@@ -43,11 +48,11 @@ static void draw(long *order, long count) {
 }
 
 int main(int words, char **word) {
-    if (words != 6)
+    if (words != 7)
         return 2;
     const long blocks = atol(word[2]), lines = atol(word[3]), size = lines * LINE;
     const int last = atoi(word[4]);
-    const double seconds = atof(word[5]);
+    const double seconds = atof(word[6]);
     const char kind = word[1][0];
     if (blocks < 2 || lines < 1 || last > MOST)
         return 2;
@@ -66,7 +71,7 @@ int main(int words, char **word) {
         const long full = kind == 'h' ? 0 : kind == 'a' ? lines : lines - 1;
         const long many = FULL * full + (kind == 'a' ? 0 : last);
         for (int k = 0; k < many; k++)
-            to = put_addition(to, k);
+            to = put_one(to, k, word[5][0] == 'a');
         if (kind != 'a')
             put_jump(to, code + order[i + 1] * size);
     }

@@ -68,7 +68,9 @@ static inline uint64_t lead_of(const struct ooo *core, const struct standing *no
     if (!core->lines_ahead)
         return 0;
     const uint64_t before = now->lines - core->lines_ahead;
-    return cycle - later(core->line_cycles[before % MACHINE_MOST_LINES_AHEAD], now->redirected);
+    const uint64_t asked =
+        later(core->line_cycles[before % MACHINE_MOST_LINES_AHEAD], now->redirected);
+    return asked < cycle ? cycle - asked : 0; /* squashed work may have noted a later one */
 }
 
 static inline void note_line(struct ooo *core, struct standing *now, uint64_t cycle) {

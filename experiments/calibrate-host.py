@@ -63,7 +63,10 @@ def with_measured(before, now):
     for key, line in lines(now):
         at = next((i for i, one in enumerate(kept) if one[0] == key and key[1]), None)
         if "; measured" in line and key[1] != "forms":
-            kept[last + 1 if at is None else at:last + 1 if at is None else at + 1] = [(key, line)]
+            if at is None:
+                kept.insert(last + 1, (key, line))
+            else:
+                kept[at] = key, line
         last = last if at is None else at
     return "".join(line for _, line in kept)
 

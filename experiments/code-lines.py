@@ -13,20 +13,19 @@ import subprocess
 
 from lib import host, loops, page
 
-ROWS = (  # order, blocks, lines, instructions in the last line, which
-    ("along", 400, 1, 0, "additions"), ("along", 1600, 1, 0, "additions"), ("along", 8000, 1, 0, "additions"),
-    ("next", 400, 1, 2, "additions"), ("next", 400, 1, 6, "additions"), ("next", 1600, 1, 2, "additions"),
-    ("next", 3200, 1, 6, "additions"),
-    ("every", 400, 1, 2, "additions"), ("every", 800, 1, 14, "additions"), ("every", 1600, 1, 6, "additions"),
-    ("every", 3200, 1, 2, "additions"), ("every", 3200, 1, 14, "additions"),
-    ("random", 400, 1, 2, "additions"), ("random", 400, 1, 14, "additions"), ("random", 800, 1, 2, "additions"),
-    ("random", 800, 1, 14, "additions"), ("random", 1600, 1, 14, "additions"), ("random", 3200, 1, 14, "additions"),
-    ("random", 800, 4, 10, "additions"), ("random", 1600, 4, 10, "additions"), ("random", 3200, 4, 10, "additions"),
-    ("hops", 1000, 4, 14, "additions"), ("hops", 1500, 4, 14, "additions"), ("hops", 2500, 4, 14, "additions"),
-    ("hops", 3500, 4, 14, "additions"), ("hops", 3500, 4, 2, "additions"),
-    ("along", 100, 1, 0, "no-ops"), ("along", 200, 1, 0, "no-ops"), ("along", 500, 1, 0, "no-ops"),
-    ("along", 1600, 1, 0, "no-ops"), ("random", 200, 1, 14, "no-ops"), ("random", 400, 1, 14, "no-ops"),
-    ("random", 1600, 1, 14, "no-ops"))
+# Order, blocks, lines of each, instructions in the last line.
+ADDITIONS = (
+    ("along", 400, 1, 0), ("along", 1600, 1, 0), ("along", 8000, 1, 0), ("next", 400, 1, 2),
+    ("next", 400, 1, 6), ("next", 1600, 1, 2), ("next", 3200, 1, 6), ("every", 400, 1, 2),
+    ("every", 800, 1, 14), ("every", 1600, 1, 6), ("every", 3200, 1, 2), ("every", 3200, 1, 14),
+    ("random", 400, 1, 2), ("random", 400, 1, 14), ("random", 800, 1, 2), ("random", 800, 1, 14),
+    ("random", 1600, 1, 14), ("random", 3200, 1, 14), ("random", 800, 4, 10), ("random", 1600, 4, 10),
+    ("random", 3200, 4, 10), ("hops", 1000, 4, 14), ("hops", 1500, 4, 14), ("hops", 2500, 4, 14),
+    ("hops", 3500, 4, 14), ("hops", 3500, 4, 2))
+NO_OPS = (
+    ("along", 100, 1, 0), ("along", 200, 1, 0), ("along", 500, 1, 0), ("along", 1600, 1, 0),
+    ("random", 200, 1, 14), ("random", 400, 1, 14), ("random", 1600, 1, 14))
+ROWS = [(*row, which) for which, rows in (("additions", ADDITIONS), ("no-ops", NO_OPS)) for row in rows]
 BEFORE = "branch.lines_ahead=0", "branch.btb_hash=no"
 SECONDS, TRIES = 0.25, 4
 

@@ -335,16 +335,14 @@ static inline bool machine_is_chip(const struct machine *machine) {
 }
 
 /* Flags of an instruction on this core (enum insn_flags): what the vDSO serves does not flush, but
- * later loads wait for it, since they read what it wrote. */
+ * later loads wait for it, since they read what it wrote. CPUID that a host serves flushes as a
+ * system call does. */
 static inline uint16_t machine_insn_flags(const struct machine_core *core, unsigned operation,
-                                          uint16_t flags) {
+                                          uint16_t flags, bool is_cpuid) {
+    if (is_cpuid && core->cpuid_cycles)
+        return flags | INSN_SYSCALL;
     bool served = operation == OP_CLOCK && core->vdso;
     return served ? (uint16_t)((flags & ~INSN_SYSCALL) | INSN_FENCE_LOAD) : flags;
-}
-
-/* Whether an instruction flushes as a system call does, and goes on after cpuid_cycles. */
-static inline bool machine_leaves_guest(const struct machine_core *core, bool is_cpuid) {
-    return is_cpuid && core->cpuid_cycles;
 }
 
 /* Cycles from the commit of what flushes to the fetch of the next. Of what goes on only when it has

@@ -69,7 +69,8 @@ static void make_recipe(const struct event_counter *counter, const struct code *
     find_lines(counter, insn, recipe);
     if (insn->flags & INSN_FLUSHING)
         recipe->system_cycles = counter->penalties.flush;
-    if (machine_insn_flags(&counter->machine->core, insn->operation, insn->flags) & INSN_SYSCALL)
+    if (machine_insn_flags(&counter->machine->core, insn->operation, insn->flags, false) &
+        INSN_SYSCALL)
         recipe->system_cycles = counter->penalties.system_call;
     recipe->special = recipe->long_cycles || recipe->system_cycles ||
                       recipe->branch != BRANCH_NONE || recipe->after;

@@ -119,9 +119,8 @@ static uint32_t flags_of(const struct machine *machine, const struct static_insn
     uint32_t flags = (first ? GRAPH_FIRST : 0) | (last ? GRAPH_LAST : 0);
     if (first && insn->flags & INSN_FENCE_STORE)
         flags |= GRAPH_WAITS_HEAD;
-    const uint16_t traits = machine_insn_flags(&machine->core, insn->operation, insn->flags);
-    if (last && (traits & (INSN_SYSCALL | INSN_FLUSHING) ||
-                 machine_leaves_guest(&machine->core, insn->is_cpuid)))
+    if (last && machine_insn_flags(&machine->core, insn->operation, insn->flags, insn->is_cpuid) &
+                    (INSN_SYSCALL | INSN_FLUSHING))
         flags |= GRAPH_FLUSHES;
     if (eliminates(&machine->core, insn, uop) != NOT_ELIMINATED)
         flags |= GRAPH_ELIMINATED;

@@ -437,6 +437,42 @@ static void lines_of_another_path_are_not_ahead(void **state) {
     }
 }
 
+/* The branch behind a load that violated the order is fetched twice, and mispredicted both times:
+ * the line of its target, which was asked for first behind the squashed one, has no lead by that,
+ * and comes when it would without any. */
+static void squashed_work_gives_no_lead(void **state) {
+    (void)state;
+    uint64_t fetched[2];
+    for (uint32_t ahead = 0; ahead < 2; ahead++) {
+        struct machine machine = little_machine();
+        machine.core.disambiguation = DISAMBIGUATE_SPECULATE;
+        machine.l1i = (struct machine_cache){
+            .present = true, .size = 4096, .ways = 1, .line = 64, .latency = 1, .mshrs = 4};
+        machine.branch = (struct machine_branch){.direction = DIRECTION_BIMODAL,
+                                                 .bimodal_entries = 1024,
+                                                 .ras_entries = 8,
+                                                 .lines_ahead = ahead * MACHINE_MOST_LINES_AHEAD};
+        struct program_fixture *program = program_fixture_new();
+        const uint32_t first = load(program, 3, 0);
+        const uint32_t divide = operation(program, OP_INT_DIV, 1, 3);
+        const uint32_t write = store(program, 0, 1), read = load(program, 2, 3);
+        const uint32_t jump = branch(program, BRANCH_CONDITIONAL, 3);
+        program->address += 0x100;
+        const uint32_t target = alu(program, 4, 0, 0);
+        execute_at(program, first, FAR, 8);
+        execute(program, divide);
+        execute_at(program, write, FAR, 8);
+        execute_at(program, read, FAR, 8);
+        execute_taken(program, jump);
+        execute(program, target);
+        simulate(program, &machine, 0);
+        assert_int_equal(program->statistics.ordering_violations, 1);
+        fetched[ahead] = program->lives[5].fetch;
+        program_fixture_free(program);
+    }
+    assert_int_equal(fetched[1], fetched[0]);
+}
+
 /* A repeated string store of 200 bytes is four line-sized pieces, one instruction. */
 static void repeated_stores_expand(void **state) {
     (void)state;
@@ -686,6 +722,7 @@ int main(void) {
         cmocka_unit_test(fetch_misses_drain),
         cmocka_unit_test(prediction_asks_for_lines_ahead),
         cmocka_unit_test(lines_of_another_path_are_not_ahead),
+        cmocka_unit_test(squashed_work_gives_no_lead),
         cmocka_unit_test(a_line_missed_within_a_packet_delays_the_next),
         cmocka_unit_test(repeated_stores_expand),
         cmocka_unit_test(microcode_stops_dispatch),

@@ -20,7 +20,7 @@ static bool make_room(struct inorder *core, struct error *error) {
 static uint32_t insn_flags(const struct machine_core *core, const struct static_insn *insn,
                            const struct uop *uop, bool first) {
     bool last = uop->flags & UOP_LAST;
-    uint16_t traits = machine_insn_flags(core, insn->operation, insn->flags);
+    uint16_t traits = machine_insn_flags(core, insn->operation, insn->flags, insn->is_cpuid);
     uint32_t flags = (last ? I_LAST : 0) | (first ? I_FIRST : 0);
     if (uop->operation == OP_LOAD)
         flags |= I_LOAD;
@@ -28,7 +28,7 @@ static uint32_t insn_flags(const struct machine_core *core, const struct static_
         flags |= I_STORE;
     if (uop->flags & UOP_BRANCH)
         flags |= I_BRANCH;
-    if (last && (traits & INSN_SYSCALL || machine_leaves_guest(core, insn->is_cpuid)))
+    if (last && traits & INSN_SYSCALL)
         flags |= I_FLUSH | I_SYSCALL;
     if (last && insn->flags & INSN_FLUSHING)
         flags |= I_FLUSH;

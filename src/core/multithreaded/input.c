@@ -105,7 +105,7 @@ static void take(const struct chip *chip, struct hardware_thread *thread, const 
     put_lines(chip, thread, insn);
     struct turn turn = put_accesses(chip, thread, accesses, dynamic->memory_count);
     wait_for(&turn, SUSPENDED_LONG, chip_long_penalty(&chip->machine, code, insn));
-    if (machine_insn_flags(&chip->machine.core, insn->operation, insn->flags) & INSN_SYSCALL)
+    if (machine_insn_flags(&chip->machine.core, insn->operation, insn->flags, false) & INSN_SYSCALL)
         wait_for(&turn, SUSPENDED_SYSTEM, chip->penalties.system_call);
     if (insn->flags & INSN_FLUSHING || dynamic->flags & DYN_SIGNAL)
         wait_for(&turn, SUSPENDED_SYSTEM, chip->penalties.flush);

@@ -45,7 +45,8 @@ static bool takes_part(const struct ooo *core, const struct static_insn *insn,
 static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *insn,
                               const struct uop *uop, uint32_t unit, bool first) {
     bool last = uop->flags & UOP_LAST;
-    uint16_t traits = machine_insn_flags(&core->machine, insn->operation, insn->flags);
+    uint16_t traits =
+        machine_insn_flags(&core->machine, insn->operation, insn->flags, insn->is_cpuid);
     uint32_t flags = (last ? U_LAST : 0) | (first ? U_FIRST : 0);
     if (uop->operation == OP_LOAD)
         flags |= U_LOAD | U_LOAD_ENTRY;
@@ -55,7 +56,7 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_BRANCH | U_BRANCH_ENTRY;
     if (first && (insn->address ^ (insn->address + insn->length - 1)) & core->fetch_line_mask)
         flags |= U_CROSSES_LINE;
-    if (last && (traits & INSN_SYSCALL || machine_leaves_guest(&core->machine, insn->is_cpuid)))
+    if (last && traits & INSN_SYSCALL)
         flags |= U_FLUSH | U_SYSCALL;
     if (last && insn->flags & INSN_FLUSHING)
         flags |= U_FLUSH;

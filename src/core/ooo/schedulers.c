@@ -90,21 +90,19 @@ uint64_t schedulers_give(struct schedulers *schedulers, const struct unit *unit,
         schedulers->had = 0;
     if (schedulers->cycle < cycle)
         go_to(schedulers, cycle);
-    cycle = schedulers->cycle; /* later where the µop has waited here, to come back */
     const uint64_t left = unit->given & ~schedulers->had, units = left ? left : unit->given;
     uint64_t chosen = least_crowded(schedulers, units);
     while (is_full(schedulers, schedulers->of[number_of(chosen)])) {
         do
             go_to(schedulers, schedulers->cycle + 1);
         while (is_full(schedulers, schedulers->of[number_of(chosen)]));
-        cycle = schedulers->cycle;
         chosen = least_crowded(schedulers, units);
     }
     schedulers->had = (left ? schedulers->had : schedulers->had & ~unit->pool) | chosen;
     schedulers->given = schedulers->of[number_of(chosen)];
     schedulers->awaited = chosen & unit->units ? 0 : number + 1;
     take_own(schedulers, unit, chosen);
-    return cycle;
+    return schedulers->cycle; /* also where the µop has waited here before, to come back */
 }
 
 /* The entry that the load was to leave is its operation's. */

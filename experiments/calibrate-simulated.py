@@ -21,7 +21,9 @@ SHARES = {"rob": 0.02, "int_registers": 0.02, "fp_registers": 0.02, "load_queue"
           "bandwidth": 0.05, "indirect_targets": 0.2}
 SUFFIXES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 # What prefetchers that act on single misses fetch: behind and before an even line, an odd one.
-SINGLES = {"next_line": (1, 0, 1, 0), "adjacent": (1, 0, 0, 1)}
+# The up/down prefetcher learns from each kernel that the line which it probes is read next.
+SINGLES = {"next_line": (1, 0, 1, 0), "adjacent": (1, 0, 0, 1), "up_down": (1, 1, 1, 1)}
+MOST_BEYOND = 4  # lines beyond the page's end that are probed
 
 
 def number(text):
@@ -73,6 +75,8 @@ def expected(finding, keys):
     if what == "a line that always follows another":
         return 0
     if what in ("beyond the page's end", "before the page's begin"):  # the line, and the other of its pair
+        if "long_stream" in prefetchers("l1d", keys):
+            return MOST_BEYOND
         return 1 + ("adjacent" in prefetchers("l2", keys)) if "next_page" in prefetchers("l1d", keys) else 0
     return None
 

@@ -175,7 +175,7 @@ bool guest_make(struct guest *guest, const struct host_kernel *const *kernels, s
     struct assembler code = {0};
     struct layout layout = {.kernels = kernels, .data = calloc(count, sizeof *layout.data)};
     struct label *labels = calloc(count, sizeof *labels);
-    *guest = (struct guest){.file = -1, .runs = 1 + 2 * pairs};
+    *guest = (struct guest){.file = -1, .data = layout.data, .runs = 1 + 2 * pairs};
     bool good = layout.data && labels;
     if (good) {
         layout.written_at = CODE_AT + round_up(code_bytes(&layout, count), HOST_HUGE_PAGE);
@@ -188,7 +188,6 @@ bool guest_make(struct guest *guest, const struct host_kernel *const *kernels, s
         error_set(error, "out of memory for a program of %zu kernels", count);
     }
     assembler_free(&code);
-    free(layout.data);
     free(labels);
     return good;
 }
@@ -196,4 +195,5 @@ bool guest_make(struct guest *guest, const struct host_kernel *const *kernels, s
 void guest_close(struct guest *guest) {
     if (guest->file >= 0)
         close(guest->file);
+    free(guest->data);
 }

@@ -20,6 +20,7 @@ struct guest {
     int file;            /* in memory: the ELF file */
     char path[64];       /* by which other processes find it, as long as it is open */
     uint64_t driver_end; /* instructions of the driver lie below it, those of kernels do not */
+    uint64_t *data;      /* address of each kernel's, which those of the same data in a row share */
     size_t kernels;      /* that it runs, the first of the list; fewer than all when their data
                             are too large together */
     unsigned runs;       /* of each: 1 and two for each pair */

@@ -11,7 +11,8 @@
  * entries there are, but what a walk costs is.
  *
  * Ways: n pages at a power of two of pages from each other, likewise. Then the entries are the ways
- * times a power of two. */
+ * times a power of two. More pages than ways are few pages still, whose tables the near caches
+ * hold, as they may not those of more pages than entries: what the walks of these take holds. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +39,8 @@ enum {
 };
 static const double MOST_RISE = 2; /* of the pages where the cost has all but reached the next level
                                       to those where it leaves its own */
-static const double LEAST_COST = 2; /* cycles: a smaller step is none */
+static const double BEHIND_STEP = 2.5; /* times the first size behind a step: what is near it */
+static const double LEAST_COST = 2;    /* cycles: a smaller step is none */
 
 static const struct tlb {
     const char *entries, *ways, *cost; /* keys; cost: of a miss in it */
@@ -130,13 +132,14 @@ static const double BASE = 4;
 
 ORDER(compare, double, ascending(*a, *b))
 
-/* The height right behind a step: farther on the caches hold less of what walks read, and do not
- * hide as much. */
-static double behind_step(const struct step_point points[SIZES], unsigned from, double *spread) {
+/* The middle of the points from size `from` to `to`; NAN: there are none. *spread: half of what the
+ * middle half of them spans. */
+static double middle_of(const struct step_point *points, unsigned number, double from, double to,
+                        double *spread) {
     double heights[SIZES];
     size_t count = 0;
-    for (unsigned i = 0; i < SIZES; i++)
-        if (points[i].n >= from && points[i].n <= 2.5 * from && isfinite(points[i].y))
+    for (unsigned i = 0; i < number; i++)
+        if (points[i].n >= from && points[i].n <= to && isfinite(points[i].y))
             heights[count++] = points[i].y;
     qsort(heights, count, sizeof *heights, compare);
     *spread = count ? (heights[count - 1 - count / 4] - heights[count / 4]) / 2 : 0;
@@ -188,7 +191,10 @@ static bool sweep(struct calibration *calibration, struct search *search, struct
     if (count)
         search->cost[0] = levels[0].height - BASE;
     for (unsigned i = 0; i + 1 < count; i++) {
-        search->cost[i + 1] = behind_step(points, levels[i].first_high, &search->spread[i]) - BASE;
+        /* Farther on the caches hold less of what walks read, and do not hide as much. */
+        search->cost[i + 1] = middle_of(points, SIZES, levels[i].first_high,
+                                        BEHIND_STEP * levels[i].first_high, &search->spread[i]) -
+                              BASE;
         search->below[i] = levels[i].below;
         search->above[i] = levels[i].above;
         search->last_low[i] = levels[i].last_low;
@@ -222,7 +228,34 @@ static bool refine(struct calibration *calibration, struct search *search, unsig
 /* ---- ways ---- */
 
 /* Behind the first level the pages are those of WAY_SETS sets, more than the first one has. */
-enum { WAYS = MOST_WAYS - FEWEST_WAYS + 1, WAY_SETS = 16 };
+enum { WAYS = MOST_WAYS - FEWEST_WAYS + 1, WAY_SETS = 16, FEWEST_WALKS = 6 };
+/* Of what a miss takes among many pages, so much at least among few, whose tables are near. */
+static const double LEAST_MISS = 1. / 3;
+
+/* What those pages take that miss, and no more than more pages do; NAN: none miss. */
+static double missing_cost(const struct step_point points[WAYS], const double cost[2]) {
+    double heights[WAYS];
+    size_t count = 0;
+    for (unsigned i = 0; i < WAYS; i++)
+        if (points[i].y > cost[0] + LEAST_MISS * (cost[1] - cost[0]))
+            heights[count++] = points[i].y;
+    qsort(heights, count, sizeof *heights, compare);
+    return count ? fmin(heights[count / 2], cost[1]) : NAN;
+}
+
+/* Where a level replaces by age all pages of a set miss from one more than the ways on, and nearly
+ * all from two more on where it only guesses at it. */
+static void walks_of_few_pages(struct search *search, const struct step_point points[WAYS]) {
+    const unsigned from = search->ways[L2] + 2;
+    double spread;
+    if (from + FEWEST_WALKS > MOST_WAYS)
+        return;
+    const double cost = middle_of(points, WAYS, from, MOST_WAYS, &spread);
+    if (!isfinite(cost))
+        return;
+    search->cost[L2 + 1] = cost;
+    search->spread[L2] = spread;
+}
 
 static bool find_ways(struct calibration *calibration, struct search *search, unsigned kind,
                       struct error *error) {
@@ -233,8 +266,11 @@ static bool find_ways(struct calibration *calibration, struct search *search, un
     for (unsigned i = 0; good && i < WAYS; i++)
         chases.points[i].n = FEWEST_WAYS + i;
     good = good && measure_pairs(calibration, &chases, kind ? WAY_SETS : 1, error);
-    if (good)
-        step_across(chases.points, WAYS, (cost[0] + cost[1]) / 2, &search->ways[kind], &above);
+    const double missing = good ? missing_cost(chases.points, cost) : NAN;
+    if (isfinite(missing) &&
+        step_across(chases.points, WAYS, (cost[0] + missing) / 2, &search->ways[kind], &above) &&
+        kind == L2)
+        walks_of_few_pages(search, chases.points);
     chases_free(&chases);
     return good;
 }

@@ -85,6 +85,16 @@ bool core_warm(struct core *core, const struct core_input *input, struct error *
                      : inorder_warm(core->inorder, input, error);
 }
 
+bool core_warm_tables(struct core *core, uint64_t address, uint64_t bytes, struct error *error) {
+    if (!core_drain(core, error))
+        return false;
+    if (core->ooo)
+        ooo_warm_tables(core->ooo, address, bytes);
+    else
+        inorder_warm_tables(core->inorder, address, bytes);
+    return true;
+}
+
 void core_pass(struct core *core, uint64_t instructions) {
     struct core_statistics so_far;
     core_statistics(core, &so_far);

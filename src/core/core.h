@@ -145,6 +145,9 @@ void core_wait_until(struct core *core, uint64_t cycle);
  * shown on the tap. */
 bool core_warm(struct core *core, const struct core_input *input, struct error *error);
 
+/* Likewise with the page tables' entries of these bytes of data. */
+bool core_warm_tables(struct core *core, uint64_t address, uint64_t bytes, struct error *error);
+
 /* Likewise without a core. `learned` may lack memory: branch predictors alone see them. */
 bool core_learned_warm(const struct core_learned *learned, const struct machine *machine,
                        const struct core_input *input, struct error *error);

@@ -12,6 +12,7 @@
     void kind##_free(struct kind *core);                                                           \
     bool kind##_push(struct kind *core, const struct core_input *input, struct error *error);      \
     bool kind##_warm(struct kind *core, const struct core_input *input, struct error *error);      \
+    void kind##_warm_tables(struct kind *core, uint64_t address, uint64_t bytes);                  \
     void kind##_pass(struct kind *core, uint64_t cycles);                                          \
     bool kind##_drain(struct kind *core, struct error *error);                                     \
     bool kind##_finish(struct kind *core, struct error *error);                                    \

@@ -359,12 +359,14 @@ static inline uint32_t machine_entry_bytes(const struct machine *machine) {
                                                                           : machine->page_size;
 }
 
-/* Cycles of a page walk whose reads hit: of the page's entry, and of two of a host. */
+/* Cycles of a page walk whose reads hit: of the page's entry, and of the host's, before which its
+ * directory is read where there is a cache for some of these. */
 static inline uint32_t machine_walk_cycles(const struct machine *machine) {
     const uint32_t latency = machine->walk_level == 2   ? machine->l2.latency
                              : machine->walk_level == 1 ? machine->l1d.latency
                                                         : 0;
-    return machine->page_walk + latency * (machine->host_tables ? 3 : 1);
+    const uint32_t of_host = !machine->host_tables ? 0 : machine->directory_entries ? 2 : 1;
+    return machine->page_walk + latency * (1 + of_host);
 }
 
 /* All units of a pool of its own: bits, as in struct machine_ports. */

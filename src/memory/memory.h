@@ -132,6 +132,9 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
                       bool store);
 void memory_warm_prefetch(struct memory *memory, uint64_t address, uint32_t insn);
 void memory_warm_fetch(struct memory *memory, uint64_t address);
+/* Likewise with what a walk reads for each page of these bytes, as where the kernel has just made
+ * them. The TLBs learn nothing. */
+void memory_warm_tables(struct memory *memory, uint64_t address, uint64_t bytes);
 
 /* A line that was accessed, and how last (memory/stamps.h). */
 enum stamped_kind { STAMPED_LOAD, STAMPED_STORE, STAMPED_CODE };

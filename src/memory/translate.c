@@ -129,6 +129,14 @@ static uint64_t read_tables(struct memory *memory, uint64_t cycle, uint64_t addr
                       HOST_TABLE_ADDRESS, frame, functional);
 }
 
+void memory_warm_tables(struct memory *memory, uint64_t address, uint64_t bytes) {
+    const uint64_t piece = memory->walker.host_tables ? MACHINE_HOST_PAGE : memory->page_size;
+    if (!memory->walker.reads)
+        return;
+    for (uint64_t at = address & ~(piece - 1); at < address + bytes; at += piece)
+        read_tables(memory, memory->now, at, true);
+}
+
 /* The cycle at which a walk that is asked for at `cycle` begins: when a walker is free and, with an
  * interval, when those that began before have had theirs, but for as many as there are walkers:
  * these begin at once (the virtual scheduling of a leaky bucket). */

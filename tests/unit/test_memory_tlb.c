@@ -306,6 +306,30 @@ static void warming_reads_tables(void **state) {
     memory_free(memory);
 }
 
+/* Of pages that the kernel has made, here 1 and 2, all tables are in the L2: a walk is left to do,
+ * and counts. With a host, the frames' entries too. */
+static void tables_of_new_pages(void **state) {
+    (void)state;
+    struct machine machine = walking_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    memory_warm_tables(memory, 0x1080, 4096);
+    assert_int_equal(walk_of(memory, 1000, 2), 29);
+    assert_int_equal(statistics_of(memory).page_walks, 1);
+    memory_free(memory);
+    machine.host_tables = true;
+    memory = new_memory(&machine, 0);
+    memory_warm_tables(memory, 0x1080, 4096);
+    assert_int_equal(walk_of(memory, 1000, 1), 17 + 12 + 12 + 12);
+    assert_int_equal(walk_of(memory, 2000, 2), 17 + 12 + 12 + 12);
+    memory_free(memory);
+    machine.walk_level = 0;
+    machine.host_tables = false;
+    memory = new_memory(&machine, 0);
+    memory_warm_tables(memory, 0x1080, 4096); /* there is nothing to read */
+    assert_int_equal(walk_of(memory, 1000, 1), 17);
+    memory_free(memory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(walks_and_second_level_hits),
                                        cmocka_unit_test(walks_of_a_page_merge),
@@ -320,8 +344,8 @@ int main(void) {
                                        cmocka_unit_test(walks_wait_for_a_walker),
                                        cmocka_unit_test(walks_begin_one_after_the_other),
                                        cmocka_unit_test(walkers_begin_at_once),
-                                       cmocka_unit_test(walkers_begin_at_once),
                                        cmocka_unit_test(younger_access_walks_earlier),
-                                       cmocka_unit_test(warming_reads_tables)};
+                                       cmocka_unit_test(warming_reads_tables),
+                                       cmocka_unit_test(tables_of_new_pages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

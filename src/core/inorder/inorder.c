@@ -104,6 +104,10 @@ void inorder_give(struct inorder *core, struct core_learned *learned) {
     core->learned = (struct core_learned){NULL, NULL};
 }
 
+void inorder_warm_tables(struct inorder *core, uint64_t address, uint64_t bytes) {
+    memory_warm_tables(core->learned.memory, address, bytes);
+}
+
 void inorder_pass(struct inorder *core, uint64_t cycles) {
     memory_pass(core->learned.memory, cycles);
 }

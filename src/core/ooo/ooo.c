@@ -163,6 +163,11 @@ void ooo_give(struct ooo *core, struct core_learned *learned) {
     core->predictor = NULL;
 }
 
+void ooo_warm_tables(struct ooo *core, uint64_t address, uint64_t bytes) {
+    wait_for_pipeline(core);
+    memory_warm_tables(core->memory, address, bytes);
+}
+
 void ooo_pass(struct ooo *core, uint64_t cycles) {
     wait_for_pipeline(core);
     memory_pass(core->memory, cycles);

@@ -28,15 +28,16 @@ def programs_of_the_host():
     return module
 
 
-def without(machine, name, command, regions):
-    """Predicted cycles without wrong paths."""
+def without(machine, name, command, known):
+    """Predicted cycles without wrong paths, all else as `host-programs.py` had it."""
     path = os.path.join(KEPT, f"{machine}-{name.replace(' ', '-')}.json")
     if not os.path.exists(path):
-        settings = host.calibrated(machine) | {"core.wrong_path": "0"}
-        options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        settings = known.settings_of(machine, name) | {"core.wrong_path": "0"}
+        regions = known.kept(name).get("regions", known.REGIONS)
+        options = known.options_of(settings)
         print(name, file=sys.stderr, flush=True)
         with tempfile.TemporaryFile() as output:  # grep does less when that is /dev/null
-            subprocess.run([run.CULPRIT, "explain", "--json", "--no-what-if", "--machine", machine, *options,
+            subprocess.run([run.CULPRIT, "explain", "--json", "--rerun", "--no-what-if", "--machine", machine, *options,
                             "--regions", str(regions), "-o", path, "--", *command], check=True,
                            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
                            cwd=run.ROOT, env=host.ENVIRONMENT)
@@ -59,7 +60,7 @@ def main():
         result = known.result_of(name)
         if not result or result["machine"] != machine or (sys.argv[2:] and name not in sys.argv[2:]):
             continue
-        cycles = without(machine, name, command, known.REGIONS)
+        cycles = without(machine, name, command, known)
         measured = result["cycles"] / (1 + result["error"])
         rows.append({"name": name, "held": known.held_out(name), "measured": measured,
                      "change": result["cycles"] / cycles - 1, "without": cycles / measured - 1,

@@ -16,8 +16,10 @@
  *
  *     no-ops            the reorder buffer: a, N no-ops and b are in it, N + 2. Moves of registers,
  *                       which must be eliminated, where a µop holds several no-ops
- *     additions         integer registers: a, N and b write one each; the architecture's 16
- *                       besides. Those of the core's microcode are not seen
+ *     complements       integer registers: a, N and b write one each; the architecture's 16
+ *                       besides. Those of the core's microcode are not seen. They write no flags
+ *     comparisons       flags, where they have registers of their own, as on Zen 3: N write one
+ *                       each; the architecture's besides
  *     vector additions  vector registers: N write one each; the architecture's 32 besides
  *     loads             load queue: a, N and b, N + 2
  *     stores            store queue: N
@@ -65,7 +67,7 @@ static const struct host_fill FILLS[] = {
 static const struct host_data DATA = {
     .size = CURSORS + 2 * CHASE_BYTES, .huge_pages = true, .fills = FILLS, .fill_count = 4};
 
-enum filler { NOP, MOVE, ADD, VECTOR_ADD, LOAD, STORE, WAITING, WAITING_VECTOR, FILLERS };
+enum filler { NOP, MOVE, NOT, COMPARE, VECTOR_ADD, LOAD, STORE, WAITING, WAITING_VECTOR, FILLERS };
 static const struct resource {
     const char *key, *what;
     int besides; /* its size is the first N that does not overlap, and so many */
@@ -73,7 +75,8 @@ static const struct resource {
 } RESOURCES[FILLERS] = {
     [NOP] = {"core.rob", "reorder buffer", 1, ""},
     [MOVE] = {"core.rob", "reorder buffer", 1, "by moves: no-ops share µops"},
-    [ADD] = {"core.int_registers", "integer registers", 1 + 16, "16 of them the architecture's"},
+    [NOT] = {"core.int_registers", "integer registers", 1 + 16, "16 of them the architecture's"},
+    [COMPARE] = {NULL, "registers of flags", -1 + 1, "one of them the architecture's"},
     [VECTOR_ADD] = {"core.fp_registers", "vector registers", -1 + 32,
                     "32 of them the architecture's"},
     [LOAD] = {"core.load_queue", "load queue", 1, ""},
@@ -90,8 +93,11 @@ static void put_filler(struct assembler *code, enum filler filler, ZydisRegister
     case MOVE:
         ASSEMBLE(code, MOV, integer, REG(RBP));
         break;
-    case ADD:
-        ASSEMBLE(code, ADD, integer, REG(RBP)); /* a constant may be added at rename */
+    case NOT:
+        ASSEMBLE(code, NOT, integer);
+        break;
+    case COMPARE:
+        ASSEMBLE(code, CMP, REG(RBP), REG(RSI)); /* of one register it might not execute */
         break;
     case VECTOR_ADD:
         ASSEMBLE(code, PADDD, vector, REG(XMM9));
@@ -302,10 +308,17 @@ static bool pass_over(struct calibration *calibration, struct search searches[FI
     return true;
 }
 
-/* Moves that take registers find no more room than additions do. */
+enum { NEAR = 3 }; /* µops: as many */
+
+/* Moves that take registers find no more room than what writes them does. */
 static bool moves_take_registers(const struct search searches[FILLERS]) {
-    enum { NEAR = 3 };
-    return searches[ADD].found && searches[MOVE].above <= searches[ADD].above + NEAR;
+    return searches[NOT].found && searches[MOVE].above <= searches[NOT].above + NEAR;
+}
+
+/* As many flags as integers: they have the same registers. */
+static bool flags_take_registers(const struct search searches[FILLERS]) {
+    return searches[NOT].found && searches[COMPARE].above <= searches[NOT].above + NEAR &&
+           searches[COMPARE].above + NEAR >= searches[NOT].above;
 }
 
 static void conclude(struct calibration *calibration, enum filler filler,
@@ -323,6 +336,9 @@ static void conclude(struct calibration *calibration, enum filler filler,
     } else if (filler == MOVE && moves_take_registers(searches)) {
         finding.state = FINDING_UNKNOWN;
         snprintf(finding.note, sizeof finding.note, "no-ops share µops, and moves take registers");
+    } else if (filler == COMPARE && flags_take_registers(searches)) {
+        finding.state = FINDING_UNKNOWN;
+        snprintf(finding.note, sizeof finding.note, "they have none of their own");
     } else if (filler != NOP && filler != MOVE &&
                search->above + 2 >= calibration_value(calibration, "core.rob", INFINITY)) {
         finding.state = FINDING_UNKNOWN;

@@ -176,6 +176,23 @@ static void no_ops_that_share_a_µop_are_no_measure(void **state) {
     assert_string_equal(calibration_finding(&calibration, "core.fuse_compare_branch")->word, "yes");
 }
 
+static const struct finding *finding_of(const char *what) {
+    for (size_t i = 0; i < calibration.count; i++)
+        if (!strcmp(calibration.findings[i].what, what))
+            return &calibration.findings[i];
+    return NULL;
+}
+
+/* Flags have the registers of integers here, and no others. */
+static void flags_have_no_registers_of_their_own(void **state) {
+    (void)state;
+    run_part("window");
+    assert_float_equal(calibration_value(&calibration, "core.int_registers", 0),
+                       machine.core.int_registers, 0);
+    assert_int_equal(finding_of("registers of flags")->state, FINDING_UNKNOWN);
+    assert_string_equal(finding_of("registers of flags")->note, "they have none of their own");
+}
+
 /* What moves of registers show then are registers. */
 static void moves_that_take_registers_show_no_reorder_buffer(void **state) {
     (void)state;
@@ -189,7 +206,7 @@ static void moves_that_take_registers_show_no_reorder_buffer(void **state) {
 }
 
 /* Where constants are added at rename, that is found, and nothing else looks different for it: the
- * four ALUs, and the registers that additions take. */
+ * four ALUs, and the registers that results take. */
 static void additions_at_rename_are_found(void **state) {
     (void)state;
     run_part("rename");
@@ -276,6 +293,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_kernel_that_faults_fails_alone, start, end),
         cmocka_unit_test_setup_teardown(the_width_is_read_back, start, end),
         cmocka_unit_test_setup_teardown(no_ops_that_share_a_µop_are_no_measure, start, end),
+        cmocka_unit_test_setup_teardown(flags_have_no_registers_of_their_own, start, end),
         cmocka_unit_test_setup_teardown(moves_that_take_registers_show_no_reorder_buffer, start,
                                         end),
         cmocka_unit_test_setup_teardown(additions_at_rename_are_found, start, end),

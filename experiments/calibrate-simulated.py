@@ -16,7 +16,7 @@ PARTS = ("width", "rename", "forwarding", "splits", "words", "branch", "history"
 # How near is near enough: (kind, amount) by the end of the key; others exactly.
 CYCLES = {"load_to_use": 0.5, "latency": 0.5, "walk": 0.5, "walk_interval": 0.5, "store_forward": 0.5,
           "misprediction": 1, "btb_miss_penalty": 0.5, "string_start": 0.5, "cpuid": 0.5}
-SHARES = {"rob": 0.02, "int_registers": 0.02, "fp_registers": 0.02, "load_queue": 0.02,
+SHARES = {"rob": 0.02, "int_registers": 0.02, "flag_registers": 0.02, "fp_registers": 0.02, "load_queue": 0.02,
           "store_queue": 0.02, "mshrs": 0.02, "integer scheduler": 0.02, "vector scheduler": 0.02,
           "bandwidth": 0.05, "indirect_targets": 0.2}
 SUFFIXES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

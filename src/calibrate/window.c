@@ -76,7 +76,8 @@ static const struct resource {
     [NOP] = {"core.rob", "reorder buffer", 1, ""},
     [MOVE] = {"core.rob", "reorder buffer", 1, "by moves: no-ops share µops"},
     [NOT] = {"core.int_registers", "integer registers", 1 + 16, "16 of them the architecture's"},
-    [COMPARE] = {NULL, "registers of flags", -1 + 1, "one of them the architecture's"},
+    [COMPARE] = {"core.flag_registers", "registers of flags", -1 + 1,
+                 "one of them the architecture's"},
     [VECTOR_ADD] = {"core.fp_registers", "vector registers", -1 + 32,
                     "32 of them the architecture's"},
     [LOAD] = {"core.load_queue", "load queue", 1, ""},
@@ -369,8 +370,13 @@ static bool run(struct calibration *calibration, struct error *error) {
     return true;
 }
 
-static const char *const KEYS[] = {"core.rob",        "core.int_registers", "core.fp_registers",
-                                   "core.load_queue", "core.store_queue",   NULL};
+static const char *const KEYS[] = {"core.rob",
+                                   "core.int_registers",
+                                   "core.flag_registers",
+                                   "core.fp_registers",
+                                   "core.load_queue",
+                                   "core.store_queue",
+                                   NULL};
 const struct calibrate_part calibrate_window = {
     .name = "window",
     .measures = "reorder buffer, load and store queue, registers, schedulers",

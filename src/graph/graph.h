@@ -70,10 +70,11 @@ struct graph_uop {
     uint16_t fetch_width;  /* FBW */
     uint16_t fetch_taken;  /* FT */
     uint16_t fetch_packet; /* CT */
-    uint16_t load_entry, store_entry, int_register, fp_register; /* CQ */
-    uint16_t queue_entry;                                        /* ED */
-    uint16_t serial;                                             /* CS */
-    uint16_t fetch_cache, fetch_tlb;                             /* of F: imiss */
+    /* CQ; int_register: or that of flags (core.flag_registers), of which the later one decides */
+    uint16_t load_entry, store_entry, int_register, fp_register;
+    uint16_t queue_entry;            /* ED */
+    uint16_t serial;                 /* CS */
+    uint16_t fetch_cache, fetch_tlb; /* of F: imiss */
     uint16_t fill;         /* cycles for which the load, or that write, holds MSHRs, with those of
                               prefetches that answer it (fill_cycles of memory/memory.h) */
     uint16_t store_wait;   /* of SW and CR: what the write took beyond a cycle */

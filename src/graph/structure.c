@@ -7,11 +7,12 @@
 struct graph_structure {
     uint32_t fetch_width, taken_branches, load_queue, store_queue;
     uint32_t int_registers, fp_registers; /* that renaming may hand out; 0: unlimited */
-    uint64_t number;                      /* of the next µop */
-    uint64_t load_hold;                   /* number + 1 of the last µop that held loads */
-    uint64_t stop;   /* number + 1 of the last taken branch but taken_branches - 1 */
-    bool serial_end; /* the last µop was the last of a serialising one */
-    struct positions insns, taken, loads, stores, int_writers, fp_writers;
+    uint32_t flag_registers;
+    uint64_t number;    /* of the next µop */
+    uint64_t load_hold; /* number + 1 of the last µop that held loads */
+    uint64_t stop;      /* number + 1 of the last taken branch but taken_branches - 1 */
+    bool serial_end;    /* the last µop was the last of a serialising one */
+    struct positions insns, taken, loads, stores, int_writers, fp_writers, flag_writers;
 };
 
 struct graph_structure *graph_structure_new(const struct machine *machine, enum isa isa) {
@@ -27,13 +28,15 @@ struct graph_structure *graph_structure_new(const struct machine *machine, enum 
     structure->store_queue = core->store_queue;
     structure->int_registers = core->int_registers > integer ? core->int_registers - integer : 0;
     structure->fp_registers = core->fp_registers > fp ? core->fp_registers - fp : 0;
+    structure->flag_registers = core->flag_registers ? core->flag_registers - 1 : 0;
     uint64_t stores = (uint64_t)core->store_queue * LIFE_STORES_BACK;
     if (positions_new(&structure->insns, core->fetch_width) &&
         positions_new(&structure->taken, core->taken_branches) &&
         positions_new(&structure->loads, core->load_queue) &&
         positions_new(&structure->stores, stores < GRAPH_FAR ? (uint32_t)stores : GRAPH_FAR) &&
         positions_new(&structure->int_writers, structure->int_registers) &&
-        positions_new(&structure->fp_writers, structure->fp_registers))
+        positions_new(&structure->fp_writers, structure->fp_registers) &&
+        positions_new(&structure->flag_writers, structure->flag_registers))
         return structure;
     graph_structure_free(structure);
     return NULL;
@@ -48,14 +51,17 @@ void graph_structure_free(struct graph_structure *structure) {
     free(structure->stores.at);
     free(structure->int_writers.at);
     free(structure->fp_writers.at);
+    free(structure->flag_writers.at);
     free(structure);
 }
 
 void graph_structure_begin(struct graph_structure *structure) {
     structure->number = structure->load_hold = structure->stop = 0;
     structure->serial_end = false;
-    struct positions *all[] = {&structure->insns,  &structure->taken,       &structure->loads,
-                               &structure->stores, &structure->int_writers, &structure->fp_writers};
+    struct positions *all[] = {&structure->insns,       &structure->taken,
+                               &structure->loads,       &structure->stores,
+                               &structure->int_writers, &structure->fp_writers,
+                               &structure->flag_writers};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         positions_begin(all[i]);
 }
@@ -76,6 +82,11 @@ static inline uint16_t take(struct positions *positions, uint64_t number, uint32
     return back;
 }
 
+/* The later of two, which commits later: that one decides. 0: none. */
+static inline uint16_t nearer(uint16_t one, uint16_t other) {
+    return !one || (other && other < one) ? other : one;
+}
+
 void graph_structure_add(struct graph_structure *structure, struct graph_uop *uop,
                          unsigned traits) {
     uint64_t number = structure->number++;
@@ -94,6 +105,9 @@ void graph_structure_add(struct graph_structure *structure, struct graph_uop *uo
     }
     if (traits & TRAIT_INT_REGISTER)
         uop->int_register = take(&structure->int_writers, number, structure->int_registers);
+    if (traits & TRAIT_FLAG_REGISTER)
+        uop->int_register = nearer(
+            uop->int_register, take(&structure->flag_writers, number, structure->flag_registers));
     if (traits & TRAIT_FP_REGISTER)
         uop->fp_register = take(&structure->fp_writers, number, structure->fp_registers);
     if (number && (traits & TRAIT_SERIAL || structure->serial_end))

@@ -9,6 +9,7 @@
 enum graph_traits {
     TRAIT_INT_REGISTER = LIFE_INT_REGISTER, /* holds one until it commits */
     TRAIT_FP_REGISTER = LIFE_FP_REGISTER,
+    TRAIT_FLAG_REGISTER = LIFE_FLAG_REGISTER,
     TRAIT_SERIAL = LIFE_SERIAL,          /* dispatches into an empty window only */
     TRAIT_SERIAL_END = LIFE_SERIAL_END,  /* nothing dispatches until it has committed */
     TRAIT_HOLDS_LOADS = LIFE_HOLDS_LOADS /* no later load dispatches until it has committed */

@@ -71,6 +71,11 @@ static inline bool register_is_fp(uint8_t reg) {
     return reg < REG_COUNT && reg >= REG_VECTOR && (reg < REG_TEMPORARY || reg >= REG_FP_TEMPORARY);
 }
 
+/* True for the arithmetic flags of x86-64, which some cores rename by themselves. */
+static inline bool register_is_flags(enum isa isa, uint8_t reg) {
+    return isa == ISA_X86_64 && (reg == REG_X86_CF || reg == REG_X86_FLAGS);
+}
+
 enum branch_kind {
     BRANCH_NONE,
     BRANCH_CONDITIONAL,   /* direct, may fall through */

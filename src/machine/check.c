@@ -127,6 +127,12 @@ static bool check_core(const struct machine_core *core, struct error *error) {
                          "[core] dispatch_width = %u, commit_width = %u: in order both are what "
                          "issues per cycle: the same, 1 to 8",
                          core->dispatch_width, core->commit_width);
+    /* One holds the architecture's flags. */
+    if (core->flag_registers && core->flag_registers < 16)
+        return error_set(error,
+                         "[core] flag_registers = %u: allowed: 0 (flags have integer registers) or "
+                         "at least 16",
+                         core->flag_registers);
     /* 32 hold architectural values; 16 let any instruction rename its destinations. */
     if ((core->int_registers && core->int_registers < 48) ||
         (core->fp_registers && core->fp_registers < 48))

@@ -211,6 +211,7 @@ struct machine_core {
     uint32_t dispatch_width; /* µops; in order: issued per cycle, in all */
     uint32_t rob;            /* µops */
     uint32_t int_registers, fp_registers; /* physical; 0: unlimited */
+    uint32_t flag_registers;              /* of x86-64's flags; 0: these have integer registers */
     uint32_t load_queue, store_queue; /* µops; in order: store_queue is the entries of the write
                                          buffer, a line each */
     uint32_t dispatch_to_issue; /* cycles a µop takes from dispatch to its earliest issue, ≥ 1 */

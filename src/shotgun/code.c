@@ -139,7 +139,8 @@ static uint32_t category_of(const struct uop *uop, uint32_t latency, uint32_t fl
     return integer && latency <= 1 ? GRAPH_SHORT : GRAPH_LONG;
 }
 
-static unsigned traits_of(const struct static_insn *insn, const struct uop *uop, uint32_t flags) {
+static unsigned traits_of(const struct machine *machine, enum isa isa,
+                          const struct static_insn *insn, const struct uop *uop, uint32_t flags) {
     unsigned traits = 0;
     if (flags & GRAPH_FIRST && insn->flags & INSN_SERIALISING)
         traits |= TRAIT_SERIAL;
@@ -148,7 +149,10 @@ static unsigned traits_of(const struct static_insn *insn, const struct uop *uop,
     if (flags & GRAPH_LAST && insn->flags & INSN_FENCE_LOAD)
         traits |= TRAIT_HOLDS_LOADS;
     for (uint32_t i = 0; i < uop->destination_count && !(flags & GRAPH_ELIMINATED); i++)
-        traits |= register_is_fp(uop->destination[i]) ? TRAIT_FP_REGISTER : TRAIT_INT_REGISTER;
+        traits |= machine->core.flag_registers && register_is_flags(isa, uop->destination[i])
+                      ? TRAIT_FLAG_REGISTER
+                  : register_is_fp(uop->destination[i]) ? TRAIT_FP_REGISTER
+                                                        : TRAIT_INT_REGISTER;
     return traits;
 }
 
@@ -170,12 +174,13 @@ struct static_uop shotgun_static_uop(const struct shotgun_code *copy, const stru
                   .operation = uop->operation,
                   .pool = (uint8_t) class->pool,
                   .execution = timing.latency < GRAPH_FAR ? (uint16_t)timing.latency : GRAPH_FAR},
-        .traits = traits_of(insn, uop, flags),
+        .traits = traits_of(machine, copy->code.isa, insn, uop, flags),
         .copy = eliminates(&machine->core, insn, uop) == OTHER_NAME};
 }
 
-unsigned shotgun_compare_traits(const struct shotgun_code *copy, uint32_t number) {
+unsigned shotgun_compare_traits(const struct shotgun_code *copy, const struct machine *machine,
+                                uint32_t number) {
     const struct static_insn *insn = &copy->code.insns[number];
     const uint32_t last = insn->first_uop + insn->uop_count - 1u;
-    return traits_of(insn, &copy->code.uops[last], GRAPH_LAST);
+    return traits_of(machine, copy->code.isa, insn, &copy->code.uops[last], GRAPH_LAST);
 }

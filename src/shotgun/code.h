@@ -61,4 +61,5 @@ struct static_uop shotgun_static_uop(const struct shotgun_code *copy, const stru
 
 /* What a compare that fuses brings into the branch: enum graph_traits of its last µop, which
  * executes there also if it is an addition that renaming would else do. */
-unsigned shotgun_compare_traits(const struct shotgun_code *copy, uint32_t number);
+unsigned shotgun_compare_traits(const struct shotgun_code *copy, const struct machine *machine,
+                                uint32_t number);

@@ -271,7 +271,8 @@ static bool append_uop(struct shotgun_constructor *constructor, const struct app
         const struct static_insn *compare = shotgun_insn(code, code->flows[as->insn].before);
         uint32_t last = compare->uop_count - 1u;
         operands = &code->code.uops[compare->first_uop + last];
-        uop.traits |= shotgun_compare_traits(code, code->flows[as->insn].before);
+        uop.traits |=
+            shotgun_compare_traits(code, constructor->machine, code->flows[as->insn].before);
         uop.graph.flags |= GRAPH_FUSED;
         if (shares_place(&constructor->machine->core, &code->code.uops[compare->first_uop], last))
             uop.graph.flags |= GRAPH_SHARES;

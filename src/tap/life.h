@@ -53,6 +53,7 @@ enum life_flags {
     LIFE_COMPLETED = 1 << 15,    /* `complete` is known */
     LIFE_INT_REGISTER = 1 << 16, /* held a physical register until commit */
     LIFE_FP_REGISTER = 1 << 17,
+    LIFE_FLAG_REGISTER = 1 << 18,
     LIFE_BRANCH = 1 << 19, /* counted as unresolved branch until it had executed */
     LIFE_TAKEN = 1 << 21,
     LIFE_SHARES = 1 << 22,      /* it has no place of its own, but that of the µop before */

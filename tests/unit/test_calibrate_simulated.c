@@ -193,6 +193,16 @@ static void flags_have_no_registers_of_their_own(void **state) {
     assert_string_equal(finding_of("registers of flags")->note, "they have none of their own");
 }
 
+/* Some of their own are read, and those of integers as before. */
+static void registers_of_flags_are_read(void **state) {
+    (void)state;
+    machine.core.flag_registers = 90;
+    run_part("window");
+    assert_float_equal(calibration_value(&calibration, "core.flag_registers", 0), 90, 0);
+    assert_float_equal(calibration_value(&calibration, "core.int_registers", 0),
+                       machine.core.int_registers, 0);
+}
+
 /* What moves of registers show then are registers. */
 static void moves_that_take_registers_show_no_reorder_buffer(void **state) {
     (void)state;
@@ -294,6 +304,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_width_is_read_back, start, end),
         cmocka_unit_test_setup_teardown(no_ops_that_share_a_µop_are_no_measure, start, end),
         cmocka_unit_test_setup_teardown(flags_have_no_registers_of_their_own, start, end),
+        cmocka_unit_test_setup_teardown(registers_of_flags_are_read, start, end),
         cmocka_unit_test_setup_teardown(moves_that_take_registers_show_no_reorder_buffer, start,
                                         end),
         cmocka_unit_test_setup_teardown(additions_at_rename_are_found, start, end),

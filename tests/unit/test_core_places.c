@@ -121,6 +121,76 @@ static void an_operation_may_enter_later(void **state) {
     program_fixture_free(program);
 }
 
+/* Two comparisons, an operation that writes no flags, another comparison. */
+static struct program_fixture *comparisons(void) {
+    struct program_fixture *program = program_fixture_new();
+    program->code.isa = ISA_X86_64;
+    execute(program, alu(program, REG_X86_FLAGS, 0, 0));
+    execute(program, alu(program, REG_X86_FLAGS, 0, 0));
+    execute(program, alu(program, 1, 0, 0));
+    execute(program, alu(program, REG_X86_FLAGS, 0, 0));
+    return program;
+}
+
+/* Two registers of flags beyond the architecture's: the third comparison waits for the commit of
+ * the first, in 7. The operation has an integer register, of which comparisons take none. */
+static void flags_have_registers_of_their_own(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.flag_registers = 3;
+    machine.core.int_registers = 17;
+    struct program_fixture *program = comparisons();
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].dispatch, 4);
+    assert_int_equal(program->lives[2].dispatch, 4);
+    assert_int_equal(program->lives[3].dispatch, 7);
+    assert_int_equal(program->lives[3].dispatch_block, DISPATCH_REGISTERS);
+    assert_true(program->lives[3].flags & LIFE_FLAG_REGISTER);
+    assert_false(program->lives[3].flags & LIFE_INT_REGISTER);
+    expect_graph_times(program, &machine);
+    program_fixture_free(program);
+}
+
+/* Two integer registers beyond the architecture's 16, and flags have no others: the operation waits
+ * for the first comparison's commit, and the last comparison may enter with it, as the second one
+ * has committed too. */
+static void flags_have_integer_registers(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.int_registers = 18;
+    struct program_fixture *program = comparisons();
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[2].dispatch, 7);
+    assert_int_equal(program->lives[2].dispatch_block, DISPATCH_REGISTERS);
+    assert_int_equal(program->lives[3].dispatch, 7);
+    expect_graph_times(program, &machine);
+    program_fixture_free(program);
+}
+
+/* What writes both needs both: of one integer register and many of flags, then the other way, the
+ * second addition waits for the first one's commit. */
+static void additions_have_both_registers(void **state) {
+    (void)state;
+    for (unsigned few_flags = 0; few_flags < 2; few_flags++) {
+        struct machine machine = little_machine();
+        machine.core.flag_registers = few_flags ? 2 : 20;
+        machine.core.int_registers = few_flags ? 40 : 17;
+        struct program_fixture *program = program_fixture_new();
+        program->code.isa = ISA_X86_64;
+        for (uint8_t i = 0; i < 2; i++) {
+            const uint32_t add = alu(program, 1 + i, 0, 0);
+            struct uop *uop = &program->uops[program->code.uop_count - 1];
+            uop->destination[uop->destination_count++] = REG_X86_FLAGS;
+            execute(program, add);
+        }
+        simulate(program, &machine, 0);
+        assert_int_equal(program->lives[1].dispatch, 7);
+        assert_int_equal(program->lives[1].dispatch_block, DISPATCH_REGISTERS);
+        expect_graph_times(program, &machine);
+        program_fixture_free(program);
+    }
+}
+
 /* As operand(), of an instruction that some cores take apart. */
 static uint32_t unlaminated(struct program_fixture *program, enum operation operation) {
     const uint32_t insn = operand(program, operation);
@@ -304,6 +374,9 @@ int main(void) {
         cmocka_unit_test(pairs_of_a_kept_block),
         cmocka_unit_test(compares_with_memory),
         cmocka_unit_test(places_after_a_flush),
+        cmocka_unit_test(flags_have_registers_of_their_own),
+        cmocka_unit_test(flags_have_integer_registers),
+        cmocka_unit_test(additions_have_both_registers),
         cmocka_unit_test(without_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

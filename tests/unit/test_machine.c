@@ -371,6 +371,7 @@ static void check_finds_contradictions(void **state) {
         {"llc.latency=13", "must be above that of l2, 13"},
         {"l2.line=32", "must not be smaller"},
         {"core.fetch_buffer=4", "must hold fetch_width"},
+        {"core.flag_registers=15", "or at least 16"},
         {"core.int_registers=40", "allowed: 0 (unlimited) or at least 48"},
         {"core.fetch_bytes=24", "power of two"},
         {"class.fp_div.interval=14", "more than latency"},

@@ -16,6 +16,7 @@ static void widen_window(struct ooo *core) {
     machine->store_queue = (uint32_t)lesser(machine->store_queue * WINDOW_TIMES, ORDER_MAX);
     machine->int_registers *= WINDOW_TIMES;
     machine->fp_registers *= WINDOW_TIMES;
+    machine->flag_registers *= WINDOW_TIMES;
     machine->outstanding_branches *= WINDOW_TIMES;
     machine->fetch_target_queue *= WINDOW_TIMES;
     for (uint32_t queue = 0; queue < core->queue_count; queue++) {

@@ -49,8 +49,12 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
     const uint32_t held_flags = flags & core->limited;
     if (held_flags & U_INT_REGISTER)
         bound_by_held(core, now, &bound, HELD_INT, DISPATCH_REGISTERS);
-    if (held_flags & U_FP_REGISTER)
-        bound_by_held(core, now, &bound, HELD_FP, DISPATCH_REGISTERS);
+    if (held_flags & (U_FP_REGISTER | U_FLAG_REGISTER)) {
+        if (held_flags & U_FP_REGISTER)
+            bound_by_held(core, now, &bound, HELD_FP, DISPATCH_REGISTERS);
+        if (held_flags & U_FLAG_REGISTER)
+            bound_by_held(core, now, &bound, HELD_FLAG, DISPATCH_REGISTERS);
+    }
     if (held_flags & U_LOAD_ENTRY)
         bound_by_held(core, now, &bound, HELD_LOAD, DISPATCH_LOAD_QUEUE);
     if (flags & U_STORE && now->stores >= machine->store_queue) {

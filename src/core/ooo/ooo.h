@@ -82,7 +82,7 @@ struct ooo {
     uint64_t lookahead;          /* µops that may be in flight, for a flush to squash */
     uint32_t limits[HELD_KINDS]; /* of what is held until commit */
     uint32_t branches_available; /* unresolved ones */
-    uint32_t limited;            /* U_HELD and U_BRANCH_ENTRY of what has a limit */
+    uint32_t limited;            /* held_flag() and U_BRANCH_ENTRY of what has a limit */
     bool notes_more;             /* some operations take no time, or memory is renamed */
     uint32_t packet_limit;       /* packets in flight; 0: no limit */
     bool isa_known;

@@ -246,8 +246,8 @@ static void finish_fused(struct ooo *core, const struct known_insn *branch,
     uop->operands = core->fused_operands;
     uop->address = core->last_end;
     uop->flags &= ~(uint32_t)U_MANY;
-    uop->flags |=
-        U_FUSED | (flags & (U_INT_REGISTER | U_FP_REGISTER | U_CROSSES_LINE | U_MANY | U_SHARES));
+    uop->flags |= U_FUSED | (flags & (U_INT_REGISTER | U_FP_REGISTER | U_FLAG_REGISTER |
+                                      U_CROSSES_LINE | U_MANY | U_SHARES));
     if (flags & U_MOVE) /* an addition, which executes here */
         uop->flags |= U_INT_REGISTER;
     if (flags & U_FIRST) /* the pair begins here */

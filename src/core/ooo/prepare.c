@@ -83,7 +83,11 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_ELIMINATED | (elimination == OTHER_NAME ? U_MOVE : 0);
     else
         for (uint32_t i = 0; i < uop->destination_count; i++)
-            flags |= register_is_fp(uop->destination[i]) ? U_FP_REGISTER : U_INT_REGISTER;
+            flags |= core->machine.flag_registers &&
+                             register_is_flags(core->code->isa, uop->destination[i])
+                         ? U_FLAG_REGISTER
+                     : register_is_fp(uop->destination[i]) ? U_FP_REGISTER
+                                                           : U_INT_REGISTER;
     return flags;
 }
 
@@ -231,7 +235,7 @@ static void limit_held(struct ooo *core, enum held_kind kind, uint32_t size, uin
     if (!size || size - fixed >= core->machine.rob)
         return;
     core->limits[kind] = size - fixed;
-    core->limited |= 1u << (16 + kind);
+    core->limited |= held_flag(kind);
 }
 
 /* Registers that renaming may hand out: those beyond the architectural state. */
@@ -247,6 +251,7 @@ bool set_registers(struct ooo *core, enum isa isa, struct error *error) {
                          machine->int_registers, machine->fp_registers, integer, fp);
     limit_held(core, HELD_INT, machine->int_registers, integer);
     limit_held(core, HELD_FP, machine->fp_registers, fp);
+    limit_held(core, HELD_FLAG, machine->flag_registers, 1);
     limit_held(core, HELD_LOAD, machine->load_queue, 0);
     core->isa_known = true;
     return true;

@@ -191,8 +191,12 @@ STAGE void commit_stage(struct ooo *core, struct standing *now, uint64_t at, uin
     core->commit[place] = commit;
     core->held[HELD_INT][now->held[HELD_INT] & core->mask] = commit;
     now->held[HELD_INT] += (flags & U_INT_REGISTER) != 0;
-    if (flags & U_FP_REGISTER)
-        core->held[HELD_FP][now->held[HELD_FP]++ & core->mask] = commit;
+    if (flags & (U_FP_REGISTER | U_FLAG_REGISTER)) { /* neither is frequent on most machines */
+        if (flags & U_FP_REGISTER)
+            core->held[HELD_FP][now->held[HELD_FP]++ & core->mask] = commit;
+        if (flags & U_FLAG_REGISTER)
+            core->held[HELD_FLAG][now->held[HELD_FLAG]++ & core->mask] = commit;
+    }
     if (flags & U_LOAD_ENTRY)
         core->held[HELD_LOAD][now->held[HELD_LOAD]++ & core->mask] = commit;
     if (flags & U_STORE)
@@ -211,6 +215,10 @@ static inline uint16_t front_psv(uint32_t flags) {
 
 /* ---- lives ---- */
 
+static inline uint32_t life_flags(uint32_t flags) {
+    return (flags & U_LIFE) | (flags & U_FLAG_REGISTER ? LIFE_FLAG_REGISTER : 0);
+}
+
 STAGE void begin_life(const struct ooo *core, const struct standing *now, uint64_t at,
                       const struct stream_uop *stream, const struct prepared_uop *operands,
                       struct packed_life *life) {
@@ -219,7 +227,7 @@ STAGE void begin_life(const struct ooo *core, const struct standing *now, uint64
                                  .insn = stream->insn,
                                  .uop_index = stream->flags & U_FUSED ? 0 : operands->index,
                                  .operation = unit_of(core, stream)->operation,
-                                 .flags = stream->flags & U_LIFE};
+                                 .flags = life_flags(stream->flags)};
     note_producers(&core->registers, operands, stream->flags, at, life);
 }
 

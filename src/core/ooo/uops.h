@@ -27,11 +27,10 @@ enum ooo_flags {
     U_SERIAL_END = 1 << 10, /* nothing dispatches until it has committed */
     U_HOLD_LOADS = 1 << 11, /* no later load dispatches until it has committed */
     U_WAIT_HEAD = 1 << 12,  /* issues only at the head, with no older store undrained */
-    U_ISSUED = 1 << 13,     /* of lives only */
-    U_INT_REGISTER = 1 << 16, /* physical register, until commit: 1 << (16 + enum held_kind) */
+    U_FLAG_REGISTER = 1 << 13, /* physical register of flags, until commit; in lives bit 18 */
+    U_INT_REGISTER = 1 << 16,  /* physical register, until commit (held_flag()) */
     U_FP_REGISTER = 1 << 17,
     U_LOAD_ENTRY = 1 << 18,   /* of the load queue, until commit */
-    U_HELD = 7 << 16,         /* any of these */
     U_BRANCH_ENTRY = 1 << 19, /* of the unresolved branches, until it has executed */
     U_MANY = 1 << 14,         /* more than two sources or destinations */
     U_RENAMES = 1 << 15,      /* load or store of an integer that memory renaming may take */
@@ -48,7 +47,8 @@ enum ooo_flags {
     U_LATE = 1 << 27,         /* branch whose target fetch learns only at decode */
 
     /* What a plain µop may have: a cycle at one unit. */
-    U_PLAIN = U_LAST | U_REPEATED | U_INT_REGISTER | U_FIRST | U_NEW_BLOCK | U_MANY | U_RENAMES,
+    U_PLAIN = U_LAST | U_REPEATED | U_INT_REGISTER | U_FLAG_REGISTER | U_FIRST | U_NEW_BLOCK |
+              U_MANY | U_RENAMES,
     U_PLACE = U_NEW_LINE | U_CROSSES_LINE | U_NEW_BLOCK, /* only with U_FIRST */
     U_MICROCODED = INT32_MIN, /* bit 31: the last of a repeated string instruction */
 
@@ -60,28 +60,30 @@ static_assert(U_LAST == (int)TAP_UOP_LAST && U_LOAD == (int)TAP_UOP_LOAD &&
               "flags go to the tap as they are");
 enum {
     U_LIFE = U_LAST | U_LOAD | U_STORE | U_FUSED | U_REPEATED | U_MISPREDICTED | U_FLUSH |
-             U_SYSCALL | U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ISSUED |
-             U_INT_REGISTER | U_FP_REGISTER | U_BRANCH_ENTRY | U_TAKEN | U_SHARES | U_FIRST |
-             U_LATE | U_LONG | U_PREFETCH | U_ELIMINATED | U_MICROCODED
+             U_SYSCALL | U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_INT_REGISTER |
+             U_FP_REGISTER | U_BRANCH_ENTRY | U_TAKEN | U_SHARES | U_FIRST | U_LATE | U_LONG |
+             U_PREFETCH | U_ELIMINATED | U_MICROCODED
 };
 static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE == (int)LIFE_STORE &&
                   U_FUSED == (int)LIFE_FUSED && U_REPEATED == (int)LIFE_REPEATED &&
                   U_MISPREDICTED == (int)LIFE_MISPREDICTED && U_FLUSH == (int)LIFE_FLUSHES &&
                   U_SYSCALL == (int)LIFE_SYSTEM_CALL && U_SERIAL == (int)LIFE_SERIAL &&
                   U_SERIAL_END == (int)LIFE_SERIAL_END && U_HOLD_LOADS == (int)LIFE_HOLDS_LOADS &&
-                  U_WAIT_HEAD == (int)LIFE_WAITS_HEAD && U_ISSUED == (int)LIFE_ISSUED &&
-                  U_INT_REGISTER == (int)LIFE_INT_REGISTER &&
+                  U_WAIT_HEAD == (int)LIFE_WAITS_HEAD && U_INT_REGISTER == (int)LIFE_INT_REGISTER &&
                   U_FP_REGISTER == (int)LIFE_FP_REGISTER && U_BRANCH_ENTRY == (int)LIFE_BRANCH &&
                   U_TAKEN == (int)LIFE_TAKEN && U_SHARES == (int)LIFE_SHARES &&
                   U_FIRST == (int)LIFE_FIRST && U_LATE == (int)LIFE_LATE &&
                   U_LONG == (int)LIFE_LONG && U_PREFETCH == (int)LIFE_PREFETCH &&
                   U_ELIMINATED == (int)LIFE_ELIMINATED && U_MICROCODED == (int)LIFE_MICROCODED &&
-                  !(U_LIFE & (LIFE_DISPATCHED | LIFE_COMPLETED | LIFE_FLUSHED | LIFE_COVERED |
-                              LIFE_FORWARDED)),
+                  !(U_LIFE & (LIFE_ISSUED | LIFE_FLAG_REGISTER | LIFE_DISPATCHED | LIFE_COMPLETED |
+                              LIFE_FLUSHED | LIFE_COVERED | LIFE_FORWARDED)),
               "so do those of lives");
 
 /* What a µop may hold from dispatch to commit. */
-enum held_kind { HELD_INT, HELD_FP, HELD_LOAD, HELD_KINDS };
+enum held_kind { HELD_INT, HELD_FP, HELD_LOAD, HELD_FLAG, HELD_KINDS };
+static inline uint32_t held_flag(enum held_kind kind) {
+    return kind == HELD_FLAG ? U_FLAG_REGISTER : 1u << (16 + kind);
+}
 
 /* Beside the registers: what an operand that a µop does not have reads, and writes. */
 enum { RENAME_READ_NONE = REG_COUNT, RENAME_WRITE_NONE, RENAME_COUNT };

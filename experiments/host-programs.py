@@ -247,18 +247,23 @@ def options_of(settings):
     return [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
 
 
-def predict(machine, name, command):
-    """Cycles by `culprit explain`, in place of those of the last `validate --host`. What it says by procedure
-    stays."""
+def explain(machine, name, command, settings, path):
+    """What `culprit explain` says of a program, with as many regions as it was measured with, into a file."""
     print(name, file=sys.stderr, flush=True)
-    settings, path = settings_of(machine, name), kept_path(name) + ".explained"
     line = [run.CULPRIT, "explain", "--json", "--rerun", "--no-what-if", "--machine", machine, *options_of(settings),
             "--regions", str(kept(name).get("regions", REGIONS)), "-o", path, "--", *command]
     with tempfile.TemporaryFile() as output:
         subprocess.run(line, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL, cwd=run.ROOT,
                        env=host.ENVIRONMENT, check=True)
     with open(path) as content:
-        explained = json.load(content)
+        return json.load(content)
+
+
+def predict(machine, name, command):
+    """Cycles by `culprit explain`, in place of those of the last `validate --host`. What it says by procedure
+    stays."""
+    settings, path = settings_of(machine, name), kept_path(name) + ".explained"
+    explained = explain(machine, name, command, settings, path)
     os.remove(path)
     report = kept(name)["report"] | {key: explained[key] for key in ("cycles", "instructions")}
     keep(name, machine=machine, settings=settings, report=report)

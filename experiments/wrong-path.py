@@ -11,8 +11,6 @@ import json
 import os
 import statistics
 import sys
-import tempfile
-import subprocess
 
 from lib import host, page, run
 
@@ -33,14 +31,7 @@ def without(machine, name, command, known):
     path = os.path.join(KEPT, f"{machine}-{name.replace(' ', '-')}.json")
     if not os.path.exists(path):
         settings = known.settings_of(machine, name) | {"core.wrong_path": "0"}
-        regions = known.kept(name).get("regions", known.REGIONS)
-        options = known.options_of(settings)
-        print(name, file=sys.stderr, flush=True)
-        with tempfile.TemporaryFile() as output:  # grep does less when that is /dev/null
-            subprocess.run([run.CULPRIT, "explain", "--json", "--rerun", "--no-what-if", "--machine", machine, *options,
-                            "--regions", str(regions), "-o", path, "--", *command], check=True,
-                           stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
-                           cwd=run.ROOT, env=host.ENVIRONMENT)
+        return known.explain(machine, name, command, settings, path)["cycles"]
     with open(path) as content:
         return json.load(content)["cycles"]
 

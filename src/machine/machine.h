@@ -353,6 +353,12 @@ static inline uint32_t machine_flush_cycles(const struct machine_core *core, boo
     return !served ? core->flush_penalty : serialising ? core->cpuid_cycles : core->syscall_cycles;
 }
 
+/* Whether what writes this register takes one of flags, in place of an integer register. */
+static inline bool machine_flag_register(const struct machine_core *core, enum isa isa,
+                                         uint8_t reg) {
+    return core->flag_registers && register_is_flags(isa, reg);
+}
+
 /* What one entry of a TLB translates: the program's page, or what of it the host has in one piece,
  * whose pages are of 4 KiB. */
 static inline uint32_t machine_entry_bytes(const struct machine *machine) {

@@ -19,10 +19,11 @@ struct walker {
     struct tlb directory;      /* page-directory cache; without items it always has the entry */
     struct tlb host_directory; /* of the host, likewise */
     bool host_tables;
-    struct bus starts; /* takes the interval from one walk to the next for each; 0: none */
-    uint64_t ahead;    /* a walk begins so many cycles before its turn there, at the earliest */
-    struct holds busy; /* walks under way */
-    uint32_t cycles;   /* of a walk beside its reads */
+    uint32_t entry_bytes; /* what an entry of a TLB translates, and so a walk */
+    struct bus starts;    /* takes the interval from one walk to the next for each; 0: none */
+    uint64_t ahead;       /* a walk begins so many cycles before its turn there, at the earliest */
+    struct holds busy;    /* walks under way */
+    uint32_t cycles;      /* of a walk beside its reads */
 };
 
 struct shared_memory;

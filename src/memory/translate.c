@@ -32,6 +32,7 @@ bool walker_new(struct memory *memory, const struct machine *machine, struct err
     struct walker *walker = &memory->walker;
     const struct machine_tlb directory = {.entries = machine->directory_entries};
     walker->cycles = machine->page_walk;
+    walker->entry_bytes = machine_entry_bytes(machine);
     bus_set(&walker->starts, machine->walk_interval, 1);
     walker->ahead =
         machine->walkers ? (machine->walkers - 1) * (uint64_t)machine->walk_interval : 0;
@@ -130,10 +131,10 @@ static uint64_t read_tables(struct memory *memory, uint64_t cycle, uint64_t addr
 }
 
 void memory_warm_tables(struct memory *memory, uint64_t address, uint64_t bytes) {
-    const uint64_t piece = memory->walker.host_tables ? MACHINE_HOST_PAGE : memory->page_size;
+    const uint64_t entry = memory->walker.entry_bytes;
     if (!memory->walker.reads)
         return;
-    for (uint64_t at = address & ~(piece - 1); at < address + bytes; at += piece)
+    for (uint64_t at = address & ~(entry - 1); at < address + bytes; at += entry)
         read_tables(memory, memory->now, at, true);
 }
 

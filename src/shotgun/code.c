@@ -149,7 +149,7 @@ static unsigned traits_of(const struct machine *machine, enum isa isa,
     if (flags & GRAPH_LAST && insn->flags & INSN_FENCE_LOAD)
         traits |= TRAIT_HOLDS_LOADS;
     for (uint32_t i = 0; i < uop->destination_count && !(flags & GRAPH_ELIMINATED); i++)
-        traits |= machine->core.flag_registers && register_is_flags(isa, uop->destination[i])
+        traits |= machine_flag_register(&machine->core, isa, uop->destination[i])
                       ? TRAIT_FLAG_REGISTER
                   : register_is_fp(uop->destination[i]) ? TRAIT_FP_REGISTER
                                                         : TRAIT_INT_REGISTER;

@@ -83,8 +83,7 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_ELIMINATED | (elimination == OTHER_NAME ? U_MOVE : 0);
     else
         for (uint32_t i = 0; i < uop->destination_count; i++)
-            flags |= core->machine.flag_registers &&
-                             register_is_flags(core->code->isa, uop->destination[i])
+            flags |= machine_flag_register(&core->machine, core->code->isa, uop->destination[i])
                          ? U_FLAG_REGISTER
                      : register_is_fp(uop->destination[i]) ? U_FP_REGISTER
                                                            : U_INT_REGISTER;

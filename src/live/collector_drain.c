@@ -80,7 +80,8 @@ static int take_process(struct collector *collector, const struct announced_proc
     char path[PATH_NAMES_BYTES + 1];
     struct live_process process = {
         .key = {.pid = told->pid, .exec = told->exec, .start_ns = told->start_ns},
-        .parent = told->parent};
+        .parent = told->parent,
+        .in_exec = told->in_exec};
     static_assert(sizeof process.command == sizeof told->command, "as the kernel has it");
     memcpy(process.command, told->command, sizeof process.command);
     process.command[sizeof process.command - 1] = 0;

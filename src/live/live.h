@@ -30,6 +30,7 @@ struct live_process {
     uint32_t parent;                  /* thread group */
     char command[LIVE_COMMAND_BYTES]; /* name, NUL-terminated */
     const char *executable;           /* absolute path, as in its mount namespace; NULL: not told */
+    bool in_exec; /* the name may be the next program's: the key is still that of the old one */
 };
 
 /* A file that is mapped executable somewhere. Where the kernel tells its build id in place of its

@@ -126,15 +126,20 @@ static bool take_executable(struct tracked_processes *processes, const char *pat
     return true;
 }
 
+/* told: what was announced; NULL: nothing. */
 static uint32_t find_or_add(struct tracked_processes *processes, const struct live_roots *roots,
-                            const struct live_process_key *key, const char *command,
-                            const char *told, uint32_t parent, bool announced) {
+                            const struct live_process_key *key, const struct live_process *told) {
     uint32_t kin, number = find(processes, key, &kin);
     bool fresh = number == UINT32_MAX || processes->items[number].scanned;
-    if (!fresh && !announced)
+    if (!fresh && (!told || (told->in_exec && processes->items[number].command[0])))
         return number;
+    char command[LIVE_COMMAND_BYTES];
+    snprintf(command, sizeof command, "%.*s", LIVE_COMMAND_BYTES - 1,
+             !key->pid ? "swapper"
+             : told    ? told->command
+                       : "");
     struct tracked_process process = {.key = *key,
-                                      .parent = parent,
+                                      .parent = told ? told->parent : 0,
                                       .inner_pid = key->pid,
                                       .user = (uid_t)-1,
                                       .executable = "",
@@ -156,7 +161,8 @@ static uint32_t find_or_add(struct tracked_processes *processes, const struct li
         snprintf(process.command, sizeof process.command, "%s", command);
     }
     if (((!process.executable[0] || process.guessed) && !look_up(processes, roots, &process)) ||
-        !look_up_cgroup(processes, roots, &process) || !take_executable(processes, told, &process))
+        !look_up_cgroup(processes, roots, &process) ||
+        !take_executable(processes, told ? told->executable : NULL, &process))
         return UINT32_MAX;
     inherit(processes, &process);
     if (number == UINT32_MAX)
@@ -168,15 +174,12 @@ static uint32_t find_or_add(struct tracked_processes *processes, const struct li
 uint32_t tracked_processes_announce(struct tracked_processes *processes,
                                     const struct live_roots *roots,
                                     const struct live_process *process) {
-    char command[LIVE_COMMAND_BYTES];
-    snprintf(command, sizeof command, "%.*s", LIVE_COMMAND_BYTES - 1, process->command);
-    return find_or_add(processes, roots, &process->key, process->key.pid ? command : "swapper",
-                       process->executable, process->parent, true);
+    return find_or_add(processes, roots, &process->key, process);
 }
 
 uint32_t tracked_processes_find(struct tracked_processes *processes, const struct live_roots *roots,
                                 const struct live_process_key *key) {
-    return find_or_add(processes, roots, key, key->pid ? "" : "swapper", NULL, 0, false);
+    return find_or_add(processes, roots, key, NULL);
 }
 
 bool tracked_processes_scan(struct tracked_processes *processes, const struct live_roots *roots,

@@ -60,11 +60,29 @@ static uint64_t start_of(unsigned ticks) {
     return ticks * UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK) + 12345;
 }
 
-static void announce(struct fixture *fixture, uint32_t pid, uint32_t exec, unsigned ticks,
-                     const char *command) {
-    struct live_process process = {.key = {pid, exec, start_of(ticks)}, .parent = 1};
+static void announce_process(struct fixture *fixture, struct live_process process, unsigned ticks,
+                             const char *command) {
+    process.key.start_ns = start_of(ticks);
+    process.parent = 1;
     snprintf(process.command, sizeof process.command, "%s", command);
     assert_true(fixture->sink.process(fixture->sink.context, &process, &fixture->error));
+}
+
+static void announce(struct fixture *fixture, uint32_t pid, uint32_t exec, unsigned ticks,
+                     const char *command) {
+    announce_process(fixture, (struct live_process){.key = {pid, exec}}, ticks, command);
+}
+
+static void announce_running(struct fixture *fixture, uint32_t pid, uint32_t exec, unsigned ticks,
+                             const char *command, const char *executable) {
+    announce_process(fixture, (struct live_process){.key = {pid, exec}, .executable = executable},
+                     ticks, command);
+}
+
+static void announce_in_exec(struct fixture *fixture, uint32_t pid, uint32_t exec, unsigned ticks,
+                             const char *command) {
+    announce_process(fixture, (struct live_process){.key = {pid, exec}, .in_exec = true}, ticks,
+                     command);
 }
 
 static void announce_file(struct fixture *fixture, struct live_file_key key, const char *path,
@@ -187,6 +205,24 @@ static void an_exec_makes_another_process(void **state) {
     save(fixture);
     assert_saved(fixture, "sh||vdso|[vdso]|||10=1\n");
     assert_saved(fixture, "gzip||vdso|[vdso]|||10=2\n");
+}
+
+/* In the middle of an exec the name is the next program's already, the count of execs still the
+ * old one, and no executable is told. A process that gave itself another name runs what it ran. */
+static void the_middle_of_an_exec_renames_nothing(void **state) {
+    struct fixture *fixture = *state;
+    announce_running(fixture, 42, 1, 100, "sh", "/usr/bin/dash");
+    sample(fixture, 42, 1, 100, PLACE_VDSO, NO_FILE, 0x10, 1);
+    announce_in_exec(fixture, 42, 1, 100, "gzip");
+    announce_running(fixture, 42, 2, 100, "gzip", "/usr/bin/gzip");
+    sample(fixture, 42, 2, 100, PLACE_VDSO, NO_FILE, 0x10, 2);
+    announce_running(fixture, 43, 1, 200, "server", "/usr/bin/server");
+    announce(fixture, 43, 1, 200, "server: idle");
+    sample(fixture, 43, 1, 200, PLACE_VDSO, NO_FILE, 0x10, 4);
+    save(fixture);
+    assert_saved(fixture, "sh|/usr/bin/dash|vdso|[vdso]|||10=1\n");
+    assert_saved(fixture, "gzip|/usr/bin/gzip|vdso|[vdso]|||10=2\n");
+    assert_saved(fixture, "server: idle|/usr/bin/server|vdso|[vdso]|||10=4\n");
 }
 
 /* None of them is there to be looked at: a fork runs its parent's program, and a program is the
@@ -659,6 +695,7 @@ int main(void) {
         TEST(processes_that_have_ended),
         TEST(processes_are_kept_for_one_more_save),
         TEST(an_exec_makes_another_process),
+        TEST(the_middle_of_an_exec_renames_nothing),
         TEST(executables_of_processes_that_have_ended),
         TEST(numbers_of_processes_are_reused),
         TEST(a_binary_that_was_replaced),

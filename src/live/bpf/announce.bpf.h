@@ -153,16 +153,19 @@ static __always_inline bool announce_file(void *context, struct task_struct *tas
     return announce(record, __builtin_offsetof(struct announced_file, names) + size);
 }
 
-/* What the process runs; NULL: nothing, or it is in the middle of an exec, where the file is the
- * new one already, the name and the count of execs still those that it was forked with. */
+/* What the process runs; NULL: nothing. */
 static __always_inline struct file *executable_of(struct task_struct *task) {
+    struct mm_struct *space = BPF_CORE_READ(task, mm);
+    return space ? BPF_CORE_READ(space, exe_file) : NULL;
+}
+
+/* In the middle of an exec the file is the new one already, then the name, too, and the count of
+ * execs still that which it was forked with. */
+static __always_inline bool in_exec(struct task_struct *task, struct file *file) {
     struct task_struct *parent = BPF_CORE_READ(task, real_parent);
-    struct mm_struct *space = BPF_CORE_READ(task, mm), *parents = BPF_CORE_READ(parent, mm);
-    struct file *file = space ? BPF_CORE_READ(space, exe_file) : NULL;
-    if (parents && BPF_CORE_READ(parent, self_exec_id) == task->self_exec_id &&
-        BPF_CORE_READ(parents, exe_file) != file)
-        return NULL;
-    return file;
+    struct mm_struct *parents = BPF_CORE_READ(parent, mm);
+    return file && parents && BPF_CORE_READ(parent, self_exec_id) == task->self_exec_id &&
+           BPF_CORE_READ(parents, exe_file) != file;
 }
 
 /* The program is told while it runs: of a process that soon ends nobody finds it later. */
@@ -181,7 +184,8 @@ static __always_inline bool announce_process(struct task_struct *task,
     bpf_probe_read_kernel_str(record->command, sizeof record->command, leader->comm);
     __u32 size = 0;
     struct file *file = executable_of(task);
-    if (file) {
+    record->in_exec = in_exec(task, file);
+    if (file && !record->in_exec) {
         struct path path = {};
         path_of(file, &path);
         size = read_path(task, &path, record->names);

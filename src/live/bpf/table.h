@@ -80,6 +80,7 @@ struct announced_process {
     __u32 pid, exec, parent;
     __u64 start_ns;
     char command[16];
+    __u32 in_exec; /* in the middle of an exec, where the name may be the next program's already */
     __u32 path_size; /* bytes of names, of its executable; 0: too long, or not to be had */
     char names[PATH_NAMES_BYTES];
 };

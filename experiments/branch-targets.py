@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What taken branches cost in loops of nothing else, and indirect jumps of several targets, on this
-processor and on a simulated machine, into the part of this kind of host of
+"""What taken branches cost in loops of nothing else, indirect jumps of several targets, and more
+branches than are predicted, on this processor and on a simulated machine, into the part of this kind of host of
 docs/results/branch-targets.md.
 
     branch-targets.py [--machine MACHINE]
 
 MACHINE: that of this host's processor or the nearest to it, if none is named. Cycles of an
 iteration: measured by the least of many runs, in cycles of dependent additions; simulated by the
-difference of two lengths. Takes four minutes."""
+difference of two lengths. Takes six minutes."""
 import argparse
 import json
 import os
@@ -213,6 +213,70 @@ def indirect_jumps():
         yield f"a conditional branch on {count} random bits", count, directions(count)
 
 
+PAGE, APART = 4096, 32
+
+
+def within_pages(count):
+    """Jumps: one page after the other, in random order within each."""
+    draw, per_page = random.Random(count), PAGE // APART
+    pages = [list(range(first, min(first + per_page, count))) for first in range(0, count, per_page)]
+    for one in pages:
+        draw.shuffle(one)
+    return pages
+
+
+def jumps_within(name, count):
+    return chain(name, count, [jump for one in within_pages(count) for jump in one])
+
+
+def jumps_across(name, count):
+    """Each to another page, of which all have their turn."""
+    pages, order = within_pages(count), []
+    while any(pages):
+        order += [one.pop() for one in pages if one]
+    return chain(name, count, order)
+
+
+def chain(name, count, order):
+    following = dict(zip(order, order[1:] + [None]))
+    lines = "".join(f".balign {APART}, 0x90\n{name}_{i}: jmp "
+                    f"{name + '_end' if following[i] is None else f'{name}_{following[i]}'}\n" for i in range(count))
+    return f"jmp {name}_{order[0]}\n.p2align 12\n{lines}{name}_end:\n"
+
+
+def rows_across(name, count):
+    """By turns between two rows of jumps, as calibrate has them."""
+    there = "".join(f".balign 16, 0x90\n{name}_a{i}: jmp {name}_b{i}\n" for i in range(count // 2))
+    back = "".join(f".balign 16, 0x90\n{name}_b{i}: jmp {name}_a{i + 1}\n" for i in range(count // 2))
+    return (f".p2align 12\n{there}.balign 16, 0x90\n{name}_a{count // 2}: jmp {name}_end\n"
+            f".p2align 12\n{back}{name}_end:\n")
+
+
+def pairs_within(name, count, call):
+    """Jumps to the other half of a page and back, or calls and returns."""
+    per_page, pages = PAGE // 2 // 16 - 1, []
+    for first in range(0, count // 2, per_page):
+        numbers = range(first, min(first + per_page, count // 2))
+        there, back = "", ""
+        for i in numbers:
+            there += ".balign 16, 0x90\n" + (f"call {name}_f{i}\n" if call else f"jmp {name}_f{i}\n{name}_b{i}:\n")
+            back += f".balign 16, 0x90\n{name}_f{i}: " + ("ret\n" if call else f"jmp {name}_b{i}\n")
+        pages.append(f".p2align 12\n{name}_p{len(pages)}:\n{there}jmp {name}_p{len(pages) + 1}\n"
+                     f".balign 2048, 0x90\n{back}")
+    return f"{''.join(pages)}{name}_p{len(pages)}:\n"
+
+
+def many():
+    """(title, branches, body)"""
+    for title, make in (("jumps within a page, in random order", jumps_within),
+                        ("jumps to other pages, in random order", jumps_across),
+                        ("jumps to another page and back, in rows", rows_across),
+                        ("jumps to the other half of a page and back", lambda *of: pairs_within(*of, call=False)),
+                        ("calls to the other half of a page, and returns", lambda *of: pairs_within(*of, call=True))):
+        for count in 800, 2000, 3000, 3500, 4000, 4500, 5000, 5500, 7000:
+            yield title, count, make(f"many_{make.__name__.strip('<>')}_{len(title)}_{count}", count)
+
+
 def build(cases):
     text = [".text"]
     for i, (_, body, functions) in enumerate(cases):
@@ -257,21 +321,31 @@ def row_of_jumps(title, number, machine, branches):
     return [title, f"{here:.2f}", f"{there:.2f}", f"{there - here:+.2f}"]
 
 
+def row_of_many(title, number, machine, branches):
+    here = measured(number, 1 + 40000 // branches) / branches
+    there = simulated(number, machine, (4, 12)) / branches
+    return [title, f"{branches:,}", f"{here:.2f}", f"{there:.2f}", f"{there - here:+.2f}"]
+
+
 arguments = argparse.ArgumentParser(description=__doc__,
                                     formatter_class=argparse.RawDescriptionHelpFormatter)
 arguments.add_argument("--machine", default=host.default_machine())
 machine = arguments.parse_args().machine
-cases, indirect = list(loops()), list(indirect_jumps())
-build(cases + [(title, body, "") for title, _, body in indirect])
+cases, indirect, numerous = list(loops()), list(indirect_jumps()), list(many())
+build(cases + [(title, body, "") for title, _, body in indirect + numerous])
 rows = [row(title, i, machine, 2000) for i, (title, _, _) in enumerate(cases)]
 rows += [row(f"4 times call and return, to where bit {bit} differs", -bit, machine, 2000)
          for bit in FAR_BITS]
 rows_of_jumps = [row_of_jumps(title, len(cases) + i, machine, branches)
                  for i, (title, branches, _) in enumerate(indirect)]
+rows_of_many = [row_of_many(title, len(cases) + len(indirect) + i, machine, branches)
+                for i, (title, branches, _) in enumerate(numerous)]
 page.write_part("branch-targets", "experiments/branch-targets.py", machine, (
     f"{host.processor()}, {time.strftime('%Y-%m-%d', time.gmtime())}, beside a load of "
     f"{os.getloadavg()[0]:.1f}; cycles of an iteration.\n\n" +
     page.table(["loop", "measured", f"`{machine}`", "difference"], rows) +
     "\n\nIndirect jumps (`add rsi, 8; jmp [rsi-8]`) to targets that jump back to it; a conditional branch "
     "beside another. Cycles of one.\n\n" +
-    page.table(["indirect jump", "measured", f"`{machine}`", "difference"], rows_of_jumps)))
+    page.table(["indirect jump", "measured", f"`{machine}`", "difference"], rows_of_jumps) +
+    "\n\nMore branches than are predicted, each with a place of its own, in a loop. Cycles of one.\n\n" +
+    page.table(["branches", "how many", "measured", f"`{machine}`", "difference"], rows_of_many)))

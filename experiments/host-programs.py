@@ -201,19 +201,34 @@ def measure(names, known):
 
 def divide(names, known):
     """Runs of each program that can be divided, as often as it takes to see each part undisturbed. The last
-    cache, too, is then as the others leave it in the best moments of these minutes: the best of each reading."""
+    cache, too, is then as the others leave it in the best moments of these minutes: the best of each reading.
+    Where the runs before, of the same program on the same processor, took less, these are left out."""
     cost = slices.costs()
     for name in names:
-        places, longest = kept(name).get("marks") or slices.marks(known[name])
-        keep(name, marks=[places, longest], divided=None)
+        before = kept(name)
+        places, longest = before.get("marks") or slices.marks(known[name])
+        keep(name, marks=[places, longest])
         print(f"{name}: {1e3 * longest:.2f} ms in a slice", file=sys.stderr, flush=True)
         runs, readings = [], [host.retention()]
         for _ in range(PARTS):
             runs += slices.times_of(places, known[name], DIVIDED // PARTS) if longest <= slices.LONGEST else []
             readings.append(host.retention())
-        keep(name, retention={key: max(one.get(key, 0) for one in readings) for one in readings for key in one})
-        if runs:
-            keep(name, divided=slices.undisturbed(runs, cost) | {"longest": longest, "date": now()})
+        divided = slices.undisturbed(runs, cost) | {"longest": longest, "date": now()} if runs else None
+        if not took_less(before, divided):
+            keep(name, retention=best(readings), divided=divided)
+
+
+def took_less(before, divided):
+    return (divided and before.get("divided") and before.get("processor") == host.processor() and
+            before["divided"]["cycles"] < divided["cycles"])
+
+
+def best(readings):
+    """Of each key the best; how sharply lines leave is what it is in the median."""
+    def values(key):
+        return [one.get(key, 0) for one in readings]
+    return {key: int(statistics.median(values(key))) if "shape" in key else max(values(key))
+            for one in readings for key in one}
 
 
 def settings_of(machine, name):

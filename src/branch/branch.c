@@ -32,6 +32,7 @@ struct branch_predictor {
     struct btb btb, near;
     struct indirect indirect;
     struct return_stack returns;
+    bool returns_in_btb;
     struct awaiting_branch awaiting;
     struct branch_statistics statistics;
     struct branch_outcomes *recorded;   /* NULL: nothing is */
@@ -98,11 +99,14 @@ static bool direction_predict(struct branch_predictor *predictor, uint64_t addre
 struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error) {
     struct branch_predictor *predictor = calloc(1, sizeof *predictor);
     if (predictor && direction_init(predictor, machine) &&
-        btb_init(&predictor->btb, machine->btb_entries, machine->btb_ways, machine->btb_hash) &&
-        btb_init(&predictor->near, machine->near_btb_entries, NEAR_WAYS, true) &&
+        btb_init(&predictor->btb, machine->btb_entries, machine->btb_ways, machine->btb_far_ways,
+                 machine->btb_hash) &&
+        btb_init(&predictor->near, machine->near_btb_entries, NEAR_WAYS, 0, true) &&
         indirect_init(&predictor->indirect, machine) &&
-        return_stack_init(&predictor->returns, machine->ras_entries))
+        return_stack_init(&predictor->returns, machine->ras_entries)) {
+        predictor->returns_in_btb = machine->btb_entries && machine->btb_returns;
         return predictor;
+    }
     branch_free(predictor);
     return error_null(error, "branch predictor: out of memory");
 }
@@ -173,11 +177,17 @@ static enum branch_outcome predict_indirect(struct branch_predictor *predictor, 
     return !right ? PREDICTED_WRONG : several ? PREDICTED_SLOWLY : PREDICTED_RIGHT;
 }
 
-static enum branch_outcome predict_return(struct branch_predictor *predictor, uint64_t next) {
+/* The buffer has no target of a return, if it has returns at all: it takes no room for a far one.
+ */
+static enum branch_outcome predict_return(struct branch_predictor *predictor, uint64_t address,
+                                          uint64_t next) {
     predictor->statistics.returns++;
-    bool right = return_stack_pop(&predictor->returns) == next;
+    const bool right = return_stack_pop(&predictor->returns) == next;
+    const bool found =
+        !predictor->returns_in_btb || btb_predict(&predictor->btb, address, address, &next);
     predictor->statistics.returns_wrong += !right;
-    return right ? PREDICTED_RIGHT : PREDICTED_WRONG;
+    predictor->statistics.late += right && !found;
+    return !right ? PREDICTED_WRONG : found ? PREDICTED_RIGHT : PREDICTED_LATE;
 }
 
 /* direction = perfect: targets and returns are known too. */
@@ -210,7 +220,7 @@ static enum branch_outcome predict(struct branch_predictor *predictor, uint64_t 
     case BRANCH_INDIRECT:
         return predict_indirect(predictor, address, next);
     case BRANCH_RETURN:
-        return predict_return(predictor, next);
+        return predict_return(predictor, address, next);
     case BRANCH_NONE:
         break;
     }
@@ -232,7 +242,7 @@ struct branch_predictor *branch_replay(const struct branch_predictor *predictor,
                                        const struct machine_branch *machine,
                                        const struct branch_outcomes *outcomes) {
     struct branch_predictor *replay = calloc(1, sizeof *replay);
-    if (!replay || !btb_init(&replay->near, machine->near_btb_entries, NEAR_WAYS, true)) {
+    if (!replay || !btb_init(&replay->near, machine->near_btb_entries, NEAR_WAYS, 0, true)) {
         branch_free(replay);
         return NULL;
     }

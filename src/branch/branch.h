@@ -17,8 +17,9 @@ enum branch_outcome {
     PREDICTED_RIGHT,
     PREDICTED_SLOWLY, /* right, an indirect branch with several targets on its path: a bubble of
                          indirect_bubble cycles */
-    PREDICTED_LATE,   /* direct branch, taken, direction right, but not in the BTB: the target is
-                         known at decode; a bubble of btb_miss_penalty cycles */
+    PREDICTED_LATE,   /* direct branch, or return with btb_returns, taken, direction right, but not
+                         in the BTB: the target is known at decode; a bubble of btb_miss_penalty
+                         cycles */
     PREDICTED_WRONG   /* direction or target wrong: fetch resumes after the branch executed */
 };
 

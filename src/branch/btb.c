@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways, bool hash) {
+bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways, uint32_t far_ways, bool hash) {
     if (!entries)
         return true;
     btb->entries = calloc(entries, sizeof *btb->entries);
     btb->ways = ways;
+    btb->far_ways = far_ways;
     btb->set_mask = entries / ways - 1;
     btb->fold = hash ? (uint32_t)__builtin_popcount(btb->set_mask) : 0;
     return btb->entries != NULL;
@@ -24,15 +25,24 @@ static inline uint64_t set_of(const struct btb *btb, uint64_t address) {
     return set & btb->set_mask;
 }
 
+enum { PAGE_BITS = 12 };
+
+/* Whether a branch and its target lie in different pages. An entry without a branch is near. */
+static inline bool is_far(struct btb_entry entry) {
+    return entry.key && (((entry.key - 1) ^ entry.target) >> PAGE_BITS) != 0;
+}
+
 bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *target) {
     struct btb_entry *set = &btb->entries[set_of(btb, address) * btb->ways];
     const struct btb_entry newest = {address + 1, next};
     struct btb_entry moved = newest;
-    uint32_t way = 0;
+    const bool limited = btb->far_ways && is_far(newest);
+    uint32_t way = 0, far = 0;
     for (;;) { /* each way takes the entry of the one before it */
         struct btb_entry old = set[way];
         set[way] = moved;
-        if (old.key == newest.key || ++way == btb->ways) {
+        const bool last = ++way == btb->ways || (limited && is_far(old) && ++far == btb->far_ways);
+        if (old.key == newest.key || last) {
             *target = old.target;
             return old.key == newest.key;
         }

@@ -106,10 +106,11 @@ struct btb_entry {
 struct btb {
     struct btb_entry *entries; /* NULL: perfect */
     uint32_t ways, set_mask;
+    uint32_t far_ways; /* of a set, so many at most have a target in another page; 0: all */
     uint32_t fold; /* bits of a set's number, of which all of the address's are folded together; 0:
                       the lowest */
 };
-bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways, bool hash);
+bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways, uint32_t far_ways, bool hash);
 void btb_copy(struct btb *btb, const struct btb *from);
 /* Returns whether the branch was in the buffer; *target is then the target that it held. Makes the
  * branch the most recent of its set, with target `next`. Not for a perfect BTB. */

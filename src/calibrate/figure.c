@@ -70,6 +70,14 @@ static bool of_indirect(const struct machine *machine, double *value) {
     return machine->branch.indirect_entries > 0;
 }
 
+/* Branches to other pages that the buffer holds. */
+static bool of_far_jumps(const struct machine *machine, double *value) {
+    const struct machine_branch *branch = &machine->branch;
+    const uint32_t ways = branch->btb_far_ways ? branch->btb_far_ways : branch->btb_ways;
+    *value = (double)branch->btb_entries / branch->btb_ways * ways;
+    return branch->btb_entries > 0;
+}
+
 /* Of one behind another: what they take without cpuid_cycles, from dispatch into an empty reorder
  * buffer to commit, and with them the way to dispatch as well. */
 static double alone(const struct machine *machine) {
@@ -95,6 +103,14 @@ static double bandwidth_key(const struct machine *machine, double measured) {
 static double indirect_key(const struct machine *machine, double measured) {
     (void)machine;
     return exp2(round(log2(fmax(measured, 1))));
+}
+
+/* Half of what misses cost is reached between this number of ways and one more, or at once where
+ * the last way is full. */
+static double far_jumps_key(const struct machine *machine, double measured) {
+    const struct machine_branch *branch = &machine->branch;
+    const double ways = round(measured * branch->btb_ways / branch->btb_entries - 0.25);
+    return ways < branch->btb_ways ? fmax(ways, 1) : 0;
 }
 
 static double cpuid_key(const struct machine *machine, double measured) {
@@ -135,7 +151,8 @@ static const struct figure FIGURES[] = {
     NO_SUM("memory.bandwidth", of_bandwidth, "dram.bandwidth", bandwidth_key),
     SUM("tlb.walk", of_walk, "tlb.page_walk", page_walk),
     NO_SUM("core.cpuid", of_cpuid, "core.cpuid_cycles", cpuid_key),
-    NO_SUM("branch.indirect_targets", of_indirect, "branch.indirect_entries", indirect_key)};
+    NO_SUM("branch.indirect_targets", of_indirect, "branch.indirect_entries", indirect_key),
+    NO_SUM("branch.far_jumps", of_far_jumps, "branch.btb_far_ways", far_jumps_key)};
 
 static const struct figure *find(const char *name) {
     for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)

@@ -12,6 +12,7 @@
  *     tlb.walk             cycles of a walk whose reads of tables hit: tlb.page_walk
  *     core.cpuid           CPUID behind another: core.cpuid_cycles
  *     branch.indirect_targets  of which half are predicted: branch.indirect_entries, a power of two
+ *     branch.far_jumps     to other pages, that the branch target buffer holds: branch.btb_far_ways
  */
 #pragma once
 

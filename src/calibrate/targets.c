@@ -7,10 +7,15 @@
  * replaces by age, jumps begin to miss at its entries, and all of them do at one way more; an
  * eighth of what a miss costs is where they begin. The entries are ways times a power of two: the
  * next lower multiple of an eighth of one. A jump whose target is not known ends the cycle's fetch,
- * so it takes a cycle and the penalty. */
+ * so it takes a cycle and the penalty.
+ *
+ * Of jumps to other pages a buffer may hold fewer: a loop over N jumps, by turns in the one and the
+ * other half of a row. It holds as many as are there when half of what a miss costs is
+ * reached. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "calibrate/indirect.h"
 #include "calibrate/parts.h"
@@ -22,10 +27,12 @@ enum {
     NUMBERS = 10, /* of jumps, each twice the one before */
     AT_ONCE = 3,
     FINE = 12,
+    FAR_SPACINGS = 3,
     FINEST = 256 /* the step is known to such a part of its place */
 };
 static const unsigned SPACING[SPACINGS] = {2, 4, 8, 16};
-static const double LEAST_MISS = 3; /* cycles */
+static const unsigned FAR_SPACING[FAR_SPACINGS] = {6, 8, 16}; /* jumps of 5 bytes */
+static const double LEAST_MISS = 4.5; /* cycles; a buffer behind a smaller one takes up to 3 */
 
 static void add_jumps(struct kernel_list *list, unsigned count, unsigned spacing) {
     uint8_t jump[16] = {0xeb, (uint8_t)(spacing - 2)}; /* jmp: what lies between is not executed */
@@ -34,6 +41,26 @@ static void add_jumps(struct kernel_list *list, unsigned count, unsigned spacing
     assembler_align(code, 64);
     struct label loop = host_loop_begin(code);
     assembler_repeat(code, jump, spacing, count);
+    host_loop_end(code, &loop);
+}
+
+/* A row of jumps to the jump of the same number in a second row, which goes back to the next one of
+ * the first. Together they lie as one row, if that is more than two pages: so each set of a buffer
+ * gets as many as of near ones. The end of the loop has the place of the last one. */
+static void add_far_jumps(struct kernel_list *list, unsigned count, unsigned spacing) {
+    enum { LENGTH = 5, FAR = 1 << 16 };
+    uint8_t there[16] = {0xe9}, back[16] = {0xe9};
+    const struct host_kernel kernel = {.iterations = 1, .warm = 3, .precision = 0.02};
+    struct assembler *code = kernel_list_add(list, &kernel);
+    const size_t row = (size_t)count / 2 * spacing;
+    const int32_t between = (int32_t)(row < HOST_PAGE ? row + FAR : row);
+    assembler_align(code, 64);
+    struct label loop = host_loop_begin(code);
+    memcpy(there + 1, &(int32_t){between - LENGTH}, sizeof between);
+    memcpy(back + 1, &(int32_t){(int32_t)spacing - between - LENGTH}, sizeof between);
+    assembler_repeat(code, there, spacing, count / 2);
+    assembler_nops(code, (size_t)between - row);
+    assembler_repeat(code, back, spacing, count / 2 - 1);
     host_loop_end(code, &loop);
 }
 
@@ -89,14 +116,15 @@ static bool measure_jumps(struct calibration *calibration, struct jumps all[SPAC
 }
 
 struct buffer {
+    void (*add)(struct kernel_list *list, unsigned count, unsigned spacing);
     unsigned spacing, below, above; /* the step lies between them */
     double low, high;               /* cycles of a jump before it and behind it */
 };
 
-/* The first numbers beyond an eighth of the step, closer and closer. */
-static bool narrow_down(struct calibration *calibration, struct buffer *buffer,
+/* The first numbers beyond a part of the step, closer and closer. */
+static bool narrow_down(struct calibration *calibration, struct buffer *buffer, double part,
                         struct error *error) {
-    const double border = buffer->low + (buffer->high - buffer->low) / 8;
+    const double border = buffer->low + (buffer->high - buffer->low) * part;
     while (buffer->above - buffer->below > 1 + buffer->below / FINEST &&
            !calibration_stops(calibration)) {
         struct step_point points[FINE + 1];
@@ -108,7 +136,7 @@ static bool narrow_down(struct calibration *calibration, struct buffer *buffer,
             if (count && n == points[count - 1].n)
                 continue;
             points[count++].n = n;
-            add_jumps(&list, n, buffer->spacing);
+            buffer->add(&list, n, buffer->spacing);
         }
         const bool good = calibration_measure_fastest(calibration, &list, error);
         for (unsigned i = 0; good && i < count; i++)
@@ -150,9 +178,54 @@ static void conclude_buffer(struct calibration *calibration, const struct buffer
     calibration_found(calibration, &miss);
 }
 
+/* Of as many jumps as the buffer holds to near targets, so far apart: how many it holds to other
+ * pages. It stays as it is where that could not be measured, or not even a quarter is held: they do
+ * not lie well in the buffer's sets. */
+static bool find_far_apart(struct calibration *calibration, const struct buffer *near,
+                           unsigned spacing, double *held, struct error *error) {
+    struct buffer buffer = {
+        .add = add_far_jumps, .spacing = spacing, .below = near->below / 4, .above = near->below};
+    const double rise = (near->high - near->low) / 2;
+    struct kernel_list list = {0};
+    add_far_jumps(&list, buffer.below, spacing);
+    add_far_jumps(&list, buffer.above, spacing);
+    const bool good = calibration_measure_fastest(calibration, &list, error);
+    if (good) {
+        buffer.low = jump_cycles(&list.results[0], buffer.below);
+        buffer.high = jump_cycles(&list.results[1], buffer.above);
+    }
+    kernel_list_free(&list);
+    const bool limited = buffer.high > buffer.low + rise;
+    if (!good || (limited && !narrow_down(calibration, &buffer, 0.5, error)))
+        return false;
+    if (buffer.low < near->low + rise && isfinite(buffer.high))
+        *held = limited ? buffer.below : eighths(near->below);
+    return true;
+}
+
+static bool find_far(struct calibration *calibration, const struct buffer *near,
+                     struct error *error) {
+    struct finding far = {.key = "branch.far_jumps",
+                          .what = "of jumps to other pages",
+                          .unit = "jumps",
+                          .value = NAN};
+    for (unsigned i = 0; near->spacing && i < FAR_SPACINGS && !calibration_stops(calibration);
+         i++) {
+        double held = NAN;
+        if (!find_far_apart(calibration, near, FAR_SPACING[i], &held, error))
+            return false;
+        far.value = fmax(far.value, held);
+    }
+    if (isnan(far.value))
+        far = (struct finding){
+            .key = far.key, .what = far.what, .unit = far.unit, .state = FINDING_UNKNOWN};
+    calibration_found(calibration, &far);
+    return true;
+}
+
 static bool find_buffer(struct calibration *calibration, struct error *error) {
     struct jumps all[SPACINGS] = {0};
-    struct buffer buffer = {0};
+    struct buffer buffer = {.add = add_jumps};
     const struct jumps *most = NULL;
     bool go_on = true;
     for (unsigned from = 0; go_on && from < NUMBERS && !calibration_stops(calibration);
@@ -176,11 +249,11 @@ static bool find_buffer(struct calibration *calibration, struct error *error) {
         buffer.above = 2 * most->held;
         buffer.low = most->cycles[number];
         buffer.high = most->cycles[last];
-        if (!narrow_down(calibration, &buffer, error))
+        if (!narrow_down(calibration, &buffer, 0.125, error))
             return false;
     }
     conclude_buffer(calibration, &buffer);
-    return true;
+    return find_far(calibration, &buffer, error);
 }
 
 static bool run(struct calibration *calibration, struct error *error) {
@@ -188,8 +261,8 @@ static bool run(struct calibration *calibration, struct error *error) {
            (calibration_stops(calibration) || indirect_measure(calibration, error));
 }
 
-static const char *const KEYS[] = {"branch.btb_entries", "branch.btb_miss_penalty",
-                                   "branch.indirect_entries", NULL};
+static const char *const KEYS[] = {"branch.btb_entries", "branch.btb_far_ways",
+                                   "branch.btb_miss_penalty", "branch.indirect_entries", NULL};
 const struct calibrate_part calibrate_targets = {
     .name = "targets",
     .measures = "the branch target buffer, targets of indirect jumps",

@@ -26,7 +26,8 @@ enum {
     L2_BYTES = 4 << 20, /* where the system does not say */
     SWEEPS = 2          /* through twice the L2, to push lines out of it */
 };
-static const double WAITS[HOST_WAITS] = {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2};
+static const double WAITS[HOST_WAITS] = {0,     0.001, 0.002, 0.003, 0.005, 0.007, 0.01,
+                                         0.015, 0.02,  0.03,  0.05,  0.1,   0.2};
 static const unsigned LOADS[HOST_LOADS] = {1, 2, 4};
 static const double NEAR = 0.6;  /* of what memory takes: a cache has it */
 static const double CLEAR = 1.5; /* times what a cache takes: memory, at least */

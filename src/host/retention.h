@@ -8,7 +8,7 @@
 #include "host/meter.h"
 
 enum host_loads { HOST_LOADED_ONCE, HOST_LOADED_TWICE, HOST_LOADED_OFTEN, HOST_LOADS };
-enum { HOST_WAITS = 9 };
+enum { HOST_WAITS = 13 };
 struct host_retention {
     enum host_state state;     /* HOST_MEASURED: what follows holds */
     char failure[120];         /* as struct host_result */

@@ -175,10 +175,11 @@ static bool check_cache(const char *name, const struct machine_cache *cache, str
 static bool check_retention(const char *name, const struct machine_cache *cache,
                             struct error *error) {
     if (!cache->retention &&
-        (cache->first_retention || cache->admission < 100 || cache->readmission < 100))
+        (cache->first_retention || cache->retention_shape || cache->first_shape ||
+         cache->admission < 100 || cache->readmission < 100))
         return error_set(error,
-                         "[%s] retention = 0: first_retention, admission and readmission need it: "
-                         "make them 0, 100, 100",
+                         "[%s] retention = 0: first_retention, shapes, admission and readmission "
+                         "need it: make them 0, 0, 100, 100",
                          name);
     return cache->first_retention <= cache->retention ||
            error_set(error, "[%s] first_retention = %llu: must be at most retention = %llu", name,
@@ -313,6 +314,9 @@ static bool check_branch(const struct machine_branch *branch, struct error *erro
                          "[branch] btb_entries = %u: btb_entries / (btb_ways = %u), the number of "
                          "sets, must be a power of two",
                          branch->btb_entries, branch->btb_ways);
+    if (branch->btb_far_ways > branch->btb_ways)
+        return error_set(error, "[branch] btb_far_ways = %u: must be at most btb_ways = %u",
+                         branch->btb_far_ways, branch->btb_ways);
     if (branch->near_btb_entries &&
         (branch->near_btb_entries < 4 || !is_power_of_two(branch->near_btb_entries)))
         return error_set(error,

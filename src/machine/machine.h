@@ -116,6 +116,7 @@ struct machine_cache {
        those that come again. shared_ways: the program's own lines push a line out beside those of
        the others. */
     uint64_t retention, first_retention;
+    uint32_t retention_shape, first_shape;
     uint32_t admission, readmission;
     bool shared_ways;
     bool cleared_pages;     /* l1d: has the lines of a page that is stored to for the first time */
@@ -167,6 +168,8 @@ struct machine_branch {
     uint32_t tage_tag_bits;
     uint32_t tage_min_history, tage_max_history;
     uint32_t btb_entries, btb_ways; /* 0 entries: perfect */
+    uint32_t btb_far_ways;          /* for branches to other pages; 0: all */
+    bool btb_returns;               /* returns have entries, too */
     bool btb_hash;                  /* sets by a hash of the address */
     uint32_t near_btb_entries;      /* of a smaller one before it; 0: none */
     uint32_t near_btb_bubble;       /* behind a taken branch that only the larger one has */

@@ -6,6 +6,11 @@
  *   was fetched.
  * - `first_retention`: of one that was not. A cache that predicts reuse lets these go first (Jaleel
  *   et al. 2010).
+ * - `retention_shape`, `first_shape`: lines do not all stay as long. Others' lines come to a set at
+ *   any time, and a line leaves with the one that takes its place: so many cycles after its use as
+ *   an Erlang distribution of this shape has, whose median is the above. With shape 0 all stay as
+ *   long.
+ *
  * - `admission`: per cent of the lines that are fetched which are kept at all.
  * - `readmission`: likewise, of lines that were here before, and were used last not longer ago than
  *   `retention`.
@@ -15,7 +20,8 @@
  *   pushes the line out in (W - L) / W of that time. (In a set that goes by last use a line leaves
  *   when W lines came after it, whosever they are; Chandra et al. 2005.)
  *
- * Which lines are kept is drawn from a generator with a fixed seed. The program's own lines push
+ * Which lines are kept is drawn from a generator with a fixed seed; how long one stays follows from
+ * its place and the cycle of its use. The program's own lines push
  * each other out beside that, as in any cache. */
 #pragma once
 
@@ -25,10 +31,14 @@
 
 #include "machine/machine.h"
 
+enum { RETENTION_TIMES = 64 };
+
 struct retention {
     uint64_t *seen; /* by line: cycle of its last use, above RETENTION_*; NULL: nobody else is
                        there, and none of the below is called */
-    uint64_t used_for, first_for;    /* cycles */
+    /* Cycles that a line stays: times that are equally likely, ascending. */
+    uint64_t used_for[RETENTION_TIMES], first_for[RETENTION_TIMES];
+    uint64_t retention;              /* cycles; as the machine has it */
     uint32_t admission, readmission; /* per cent */
     uint32_t shared_ways;            /* 0: the program's own lines do not matter */
     uint64_t random;                 /* state of the generator */

@@ -29,17 +29,18 @@ reads_back() {
     python3 -S -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 13) > 1)' "$(value misprediction)"
 }
 
-# 5 ways of 128 sets; half of the targets of an indirect jump are predicted where there are about as
+# 5 ways of 512 sets, of which 3 may have branches to other pages; half of the targets of an indirect jump are predicted where there are about as
 # many as entries, of which machines have a power of two.
 branches_read_back() {
-    { echo 'base = zen4'; echo '[branch]'; echo 'tage_max_history = 40'; echo 'btb_entries = 640'
-      echo 'btb_ways = 5'; echo 'btb_miss_penalty = 11'; echo 'indirect_entries = 128'
+    { echo 'base = zen4'; echo '[branch]'; echo 'tage_max_history = 40'; echo 'btb_entries = 2560'
+      echo 'btb_ways = 5'; echo 'btb_far_ways = 3'; echo 'btb_miss_penalty = 11'; echo 'indirect_entries = 128'
       echo 'call_bubble = 2'; echo 'return_bubble = 1'; echo 'far_bubble = 5'; echo 'far_bit = 39'
     } >"$scratch/odd.ini"
     run calibrate --simulated "$scratch/odd.ini" --only history --only targets --only calls -o "$file" \
         >"$scratch/text" &&
         grep -q '^tage_max_history .* = 40 .*; measured$' "$file" &&
-        grep -q '^btb_entries .* = 640 .*; measured' "$file" &&
+        grep -q '^btb_entries .* = 2560 .*; measured' "$file" &&
+        grep -q '^btb_far_ways .* = 3 .*; measured: branch.far_jumps' "$file" &&
         grep -q '^btb_miss_penalty .* = 11 .*; measured' "$file" &&
         grep -q '^call_bubble .* = 2 .*; measured' "$file" &&
         grep -q '^return_bubble .* = 1 .*; measured' "$file" &&
@@ -52,11 +53,12 @@ branches_read_back() {
 # Two buffers, of which the second loses 3 cycles: what neither holds takes 9 beside a jump of the
 # first. What conditional branches tell alone the targets' order does not.
 branches_of_two_buffers_read_back() {
-    { echo 'base = zen3'; echo '[branch]'; echo 'btb_entries = 640'; echo 'btb_ways = 5'
-      echo 'near_btb_entries = 128'; echo 'near_btb_bubble = 3'; echo 'btb_miss_penalty = 9'
+    { echo 'base = zen3'; echo '[branch]'; echo 'btb_entries = 2560'; echo 'btb_ways = 5'
+      echo 'btb_far_ways = 0'; echo 'near_btb_entries = 128'; echo 'near_btb_bubble = 3'; echo 'btb_miss_penalty = 9'
       echo 'indirect_entries = 256'; } >"$scratch/odd.ini"
     run calibrate --simulated "$scratch/odd.ini" --only targets -o "$file" >"$scratch/text" &&
-        grep -q '^btb_entries .* = 640 .*; measured' "$file" &&
+        grep -q '^btb_entries .* = 2560 .*; measured' "$file" &&
+        grep -q '^btb_far_ways .* = 0 .*; measured' "$file" &&
         grep -q '^btb_miss_penalty .* = 9 .*; measured' "$file" &&
         grep -q '^indirect_entries .* = 256 .*; measured: branch.indirect_targets' "$file" &&
         grep -q 'that conditional branches tell; their order tells few' "$scratch/text" ||

@@ -55,6 +55,61 @@ static void conditional_branches_and_the_buffer(void **state) {
     branch_free(predictor);
 }
 
+/* One set of three ways, of which one may have a branch to another page: of two such branches in
+ * turn each is late, with free ways beside them; those within the page are not. The youngest far
+ * one takes the place of the other, or of the oldest of all where there is none. */
+static void few_ways_have_targets_in_other_pages(void **state) {
+    (void)state;
+    struct machine_branch machine = with_btb(3, 3);
+    machine.btb_far_ways = 1;
+    struct branch_predictor *predictor = new_predictor(machine);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(jump(predictor, 0x100), PREDICTED_LATE);
+        assert_int_equal(jump(predictor, 0x110), PREDICTED_LATE);
+    }
+    assert_int_equal(jump(predictor, 0x110), PREDICTED_RIGHT);
+    assert_int_equal(jump(predictor, 0x9100), PREDICTED_LATE);
+    assert_int_equal(jump(predictor, 0x9200), PREDICTED_LATE);
+    assert_int_equal(jump(predictor, 0x110), PREDICTED_RIGHT);
+    assert_int_equal(jump(predictor, 0x9100), PREDICTED_RIGHT);
+    assert_int_equal(jump(predictor, 0x9200), PREDICTED_RIGHT);
+    assert_int_equal(jump(predictor, 0x9300), PREDICTED_LATE); /* takes 0x110's place */
+    assert_int_equal(jump(predictor, 0x100), PREDICTED_LATE);  /* 0x9100's */
+    assert_int_equal(jump(predictor, 0x9200), PREDICTED_RIGHT);
+    assert_int_equal(jump(predictor, 0x9300), PREDICTED_RIGHT);
+    branch_free(predictor);
+}
+
+static enum branch_outcome call_and_return(struct branch_predictor *predictor, uint64_t address) {
+    branch_predict(predictor, address, BRANCH_CALL, 5, true, 0x9000);
+    return branch_predict(predictor, 0x9000, BRANCH_RETURN, 1, true, address + 5);
+}
+
+/* A set of two ways: the call and the return of one function are held, and a second call pushes the
+ * first one out. Where returns have no entries both calls are. A return never is in another page,
+ * wherever it goes to. */
+static void returns_have_entries(void **state) {
+    (void)state;
+    for (int entries = 0; entries < 2; entries++) {
+        struct machine_branch machine = with_btb(2, 2);
+        machine.ras_entries = 4;
+        machine.btb_returns = entries;
+        machine.btb_far_ways = 1;
+        struct branch_predictor *predictor = new_predictor(machine);
+        assert_int_equal(call_and_return(predictor, 0x8ff0),
+                         entries ? PREDICTED_LATE : PREDICTED_RIGHT);
+        assert_int_equal(call_and_return(predictor, 0x8ff0), PREDICTED_RIGHT);
+        struct branch_statistics statistics;
+        branch_statistics(predictor, &statistics);
+        assert_int_equal(statistics.late, 1 + entries);
+        assert_int_equal(statistics.returns_wrong, 0);
+        assert_int_equal(call_and_return(predictor, 0x9010), PREDICTED_RIGHT);
+        assert_int_equal(branch_predict(predictor, 0x8ff0, BRANCH_CALL, 5, true, 0x9000),
+                         entries ? PREDICTED_LATE : PREDICTED_RIGHT);
+        branch_free(predictor);
+    }
+}
+
 /* Two sets of two ways, selected by address / 2: 0x100, 0x104, 0x108 share one. Round robin over
  * three evicts each before its turn; a branch used every other time stays. */
 static void conflicts_evict_the_least_recent(void **state) {
@@ -323,6 +378,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_encounter_is_late),
         cmocka_unit_test(conditional_branches_and_the_buffer),
+        cmocka_unit_test(few_ways_have_targets_in_other_pages),
+        cmocka_unit_test(returns_have_entries),
         cmocka_unit_test(conflicts_evict_the_least_recent),
         cmocka_unit_test(distances_and_the_hash),
         cmocka_unit_test(the_nearest_buffer_forgets),

@@ -87,6 +87,19 @@ static void figures_are_made_of_keys(void **state) {
     assert_float_equal(value, 2048, 0);
     assert_true(figure_key_value(&machine, "branch.indirect_targets", 1300, &value));
     assert_float_equal(value, 1024, 1e-9);
+    /* Of 640 entries in 5 ways 3 for other pages. 448, halfway to 4 ways, and 384 are 3; all are no
+     * limit. */
+    machine.branch.btb_entries = 640;
+    machine.branch.btb_ways = 5;
+    machine.branch.btb_far_ways = 3;
+    assert_true(figure_value(&machine, "branch.far_jumps", &value));
+    assert_float_equal(value, 384, 0);
+    assert_true(figure_key_value(&machine, "branch.far_jumps", 448, &value));
+    assert_float_equal(value, 3, 0);
+    assert_true(figure_key_value(&machine, "branch.far_jumps", 383, &value));
+    assert_float_equal(value, 3, 0);
+    assert_true(figure_key_value(&machine, "branch.far_jumps", 640, &value));
+    assert_float_equal(value, 0, 0);
     /* A walk with two reads of the L2, of 13 cycles each; three where a cache of the host's
      * directory has too few entries. */
     machine.page_walk = 30;

@@ -18,7 +18,7 @@ CYCLES = {"load_to_use": 0.5, "latency": 0.5, "walk": 0.5, "walk_interval": 0.5,
           "misprediction": 1, "btb_miss_penalty": 0.5, "string_start": 0.5, "cpuid": 0.5}
 SHARES = {"rob": 0.02, "int_registers": 0.02, "flag_registers": 0.02, "fp_registers": 0.02, "load_queue": 0.02,
           "store_queue": 0.02, "mshrs": 0.02, "integer scheduler": 0.02, "vector scheduler": 0.02,
-          "bandwidth": 0.05, "indirect_targets": 0.2}
+          "bandwidth": 0.05, "indirect_targets": 0.2, "far_jumps": 0.2}
 SUFFIXES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 # What prefetchers that act on single misses fetch: behind and before an even line, an odd one.
 # The up/down prefetcher learns from each kernel that the line which it probes is read next.

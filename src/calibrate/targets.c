@@ -11,7 +11,7 @@
  *
  * Of jumps to other pages a buffer may hold fewer: a loop over N jumps, by turns in the one and the
  * other half of a row. It holds as many as are there when half of what a miss costs is
- * reached. */
+ * reached. Where returns take entries as calls do, half as many calls and returns are predicted. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +28,12 @@ enum {
     AT_ONCE = 3,
     FINE = 12,
     FAR_SPACINGS = 3,
+    CALL_SPACING = 8,
     FINEST = 256 /* the step is known to such a part of its place */
 };
 static const unsigned SPACING[SPACINGS] = {2, 4, 8, 16};
 static const unsigned FAR_SPACING[FAR_SPACINGS] = {6, 8, 16}; /* jumps of 5 bytes */
+static const double NEARLY = 0.9;
 static const double LEAST_MISS = 4.5; /* cycles; a buffer behind a smaller one takes up to 3 */
 
 static void add_jumps(struct kernel_list *list, unsigned count, unsigned spacing) {
@@ -61,6 +63,31 @@ static void add_far_jumps(struct kernel_list *list, unsigned count, unsigned spa
     assembler_repeat(code, there, spacing, count / 2);
     assembler_nops(code, (size_t)between - row);
     assembler_repeat(code, back, spacing, count / 2 - 1);
+    host_loop_end(code, &loop);
+}
+
+/* Calls of functions that only return: each of one of its own, or all of the first. */
+static void add_calls(struct kernel_list *list, unsigned count, unsigned spacing, bool own) {
+    enum { LENGTH = 5, BESIDE = 64, NOP = 0x90 };
+    uint8_t call[16] = {0xe8}, back[16] = {0xc3};
+    const struct host_kernel kernel = {.iterations = 1, .warm = 3, .precision = 0.02};
+    struct assembler *code = kernel_list_add(list, &kernel);
+    const size_t row = (size_t)count * spacing;
+    struct label end = {0};
+    memset(call + LENGTH, NOP, sizeof call - LENGTH); /* they are executed */
+    assembler_align(code, 64);
+    struct label loop = host_loop_begin(code);
+    const size_t begin = code->size;
+    for (unsigned i = 0; i < count; i++) {
+        const int32_t distance =
+            (int32_t)(row + BESIDE) - LENGTH - (own ? 0 : (int32_t)(i * spacing));
+        memcpy(call + 1, &distance, sizeof distance);
+        assembler_bytes(code, call, spacing);
+    }
+    assembler_branch(code, ZYDIS_MNEMONIC_JMP, &end);
+    assembler_nops(code, begin + row + BESIDE - code->size);
+    assembler_repeat(code, back, spacing, own ? count : 1);
+    assembler_bind(code, &end);
     host_loop_end(code, &loop);
 }
 
@@ -203,7 +230,8 @@ static bool find_far_apart(struct calibration *calibration, const struct buffer 
     return true;
 }
 
-static bool find_far(struct calibration *calibration, const struct buffer *near,
+/* *most: how many it holds at the best spacing; NAN: it is not known. */
+static bool find_far(struct calibration *calibration, const struct buffer *near, double *most,
                      struct error *error) {
     struct finding far = {.key = "branch.far_jumps",
                           .what = "of jumps to other pages",
@@ -216,10 +244,40 @@ static bool find_far(struct calibration *calibration, const struct buffer *near,
             return false;
         far.value = fmax(far.value, held);
     }
+    *most = far.value;
     if (isnan(far.value))
         far = (struct finding){
             .key = far.key, .what = far.what, .unit = far.unit, .state = FINDING_UNKNOWN};
     calibration_found(calibration, &far);
+    return true;
+}
+
+/* Nearly as many calls as it holds: where their returns take entries there are twice as many
+ * branches, and both a call and its return take what a miss costs. */
+static bool find_returns(struct calibration *calibration, const struct buffer *near, double calls,
+                         struct error *error) {
+    struct finding returns = {.key = "branch.btb_returns",
+                              .what = "it holds returns, too",
+                              .unit = "",
+                              .state = FINDING_UNKNOWN};
+    struct kernel_list list = {0};
+    if (!isnan(calls)) {
+        const unsigned count = (unsigned)(NEARLY * calls);
+        add_calls(&list, count, CALL_SPACING, false);
+        add_calls(&list, count, CALL_SPACING, true);
+        if (!calibration_measure_fastest(calibration, &list, error)) {
+            kernel_list_free(&list);
+            return false;
+        }
+        const double more =
+            jump_cycles(&list.results[1], count) - jump_cycles(&list.results[0], count);
+        if (!isnan(more)) {
+            returns.state = FINDING_MEASURED;
+            returns.word = more > near->high - near->low ? "yes" : "no";
+        }
+    }
+    kernel_list_free(&list);
+    calibration_found(calibration, &returns);
     return true;
 }
 
@@ -253,7 +311,9 @@ static bool find_buffer(struct calibration *calibration, struct error *error) {
             return false;
     }
     conclude_buffer(calibration, &buffer);
-    return find_far(calibration, &buffer, error);
+    double far = NAN;
+    return find_far(calibration, &buffer, &far, error) &&
+           find_returns(calibration, &buffer, far, error);
 }
 
 static bool run(struct calibration *calibration, struct error *error) {
@@ -261,8 +321,9 @@ static bool run(struct calibration *calibration, struct error *error) {
            (calibration_stops(calibration) || indirect_measure(calibration, error));
 }
 
-static const char *const KEYS[] = {"branch.btb_entries", "branch.btb_far_ways",
-                                   "branch.btb_miss_penalty", "branch.indirect_entries", NULL};
+static const char *const KEYS[] = {"branch.btb_entries",      "branch.btb_far_ways",
+                                   "branch.btb_returns",      "branch.btb_miss_penalty",
+                                   "branch.indirect_entries", NULL};
 const struct calibrate_part calibrate_targets = {
     .name = "targets",
     .measures = "the branch target buffer, targets of indirect jumps",

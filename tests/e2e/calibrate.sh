@@ -41,6 +41,7 @@ branches_read_back() {
         grep -q '^tage_max_history .* = 40 .*; measured$' "$file" &&
         grep -q '^btb_entries .* = 2560 .*; measured' "$file" &&
         grep -q '^btb_far_ways .* = 3 .*; measured: branch.far_jumps' "$file" &&
+        grep -q '^btb_returns .* = no .*; measured' "$file" &&
         grep -q '^btb_miss_penalty .* = 11 .*; measured' "$file" &&
         grep -q '^call_bubble .* = 2 .*; measured' "$file" &&
         grep -q '^return_bubble .* = 1 .*; measured' "$file" &&
@@ -59,6 +60,7 @@ branches_of_two_buffers_read_back() {
     run calibrate --simulated "$scratch/odd.ini" --only targets -o "$file" >"$scratch/text" &&
         grep -q '^btb_entries .* = 2560 .*; measured' "$file" &&
         grep -q '^btb_far_ways .* = 0 .*; measured' "$file" &&
+        grep -q '^btb_returns .* = yes .*; measured' "$file" &&
         grep -q '^btb_miss_penalty .* = 9 .*; measured' "$file" &&
         grep -q '^indirect_entries .* = 256 .*; measured: branch.indirect_targets' "$file" &&
         grep -q 'that conditional branches tell; their order tells few' "$scratch/text" ||

@@ -282,6 +282,6 @@ interrupted_with_command() {
     [ $status = 130 ] && grep -q '"partial": true' "$scratch/said"
 }
 check "interrupted with its command, a profile is partial" interrupted_with_command fdo --format ranges
-check "so are basic block vectors" interrupted_with_command bbv
+check "so are basic block vectors" interrupted_with_command bbv --size 10k
 
 finish

@@ -268,13 +268,14 @@ def pairs_within(name, count, call):
 
 def many():
     """(title, branches, body)"""
-    for title, make in (("jumps within a page, in random order", jumps_within),
-                        ("jumps to other pages, in random order", jumps_across),
-                        ("jumps to another page and back, in rows", rows_across),
-                        ("jumps to the other half of a page and back", lambda *of: pairs_within(*of, call=False)),
-                        ("calls to the other half of a page, and returns", lambda *of: pairs_within(*of, call=True))):
+    kinds = (("jumps within a page, in random order", jumps_within),
+             ("jumps to other pages, in random order", jumps_across),
+             ("jumps to another page and back, in rows", rows_across),
+             ("jumps to the other half of a page and back", lambda *of: pairs_within(*of, call=False)),
+             ("calls to the other half of a page, and returns", lambda *of: pairs_within(*of, call=True)))
+    for kind, (title, make) in enumerate(kinds):
         for count in 800, 2000, 3000, 3500, 4000, 4500, 5000, 5500, 7000:
-            yield title, count, make(f"many_{make.__name__.strip('<>')}_{len(title)}_{count}", count)
+            yield title, count, make(f"many{kind}_{count}", count)
 
 
 def build(cases):

@@ -36,11 +36,17 @@ static const unsigned FAR_SPACING[FAR_SPACINGS] = {6, 8, 16}; /* jumps of 5 byte
 static const double NEARLY = 0.9;
 static const double LEAST_MISS = 4.5; /* cycles; a buffer behind a smaller one takes up to 3 */
 
-static void add_jumps(struct kernel_list *list, unsigned count, unsigned spacing) {
-    uint8_t jump[16] = {0xeb, (uint8_t)(spacing - 2)}; /* jmp: what lies between is not executed */
+/* Code that begins with a line. */
+static struct assembler *add_kernel(struct kernel_list *list) {
     const struct host_kernel kernel = {.iterations = 1, .warm = 3, .precision = 0.02};
     struct assembler *code = kernel_list_add(list, &kernel);
     assembler_align(code, 64);
+    return code;
+}
+
+static void add_jumps(struct kernel_list *list, unsigned count, unsigned spacing) {
+    uint8_t jump[16] = {0xeb, (uint8_t)(spacing - 2)}; /* jmp: what lies between is not executed */
+    struct assembler *code = add_kernel(list);
     struct label loop = host_loop_begin(code);
     assembler_repeat(code, jump, spacing, count);
     host_loop_end(code, &loop);
@@ -52,11 +58,9 @@ static void add_jumps(struct kernel_list *list, unsigned count, unsigned spacing
 static void add_far_jumps(struct kernel_list *list, unsigned count, unsigned spacing) {
     enum { LENGTH = 5, FAR = 1 << 16 };
     uint8_t there[16] = {0xe9}, back[16] = {0xe9};
-    const struct host_kernel kernel = {.iterations = 1, .warm = 3, .precision = 0.02};
-    struct assembler *code = kernel_list_add(list, &kernel);
+    struct assembler *code = add_kernel(list);
     const size_t row = (size_t)count / 2 * spacing;
     const int32_t between = (int32_t)(row < HOST_PAGE ? row + FAR : row);
-    assembler_align(code, 64);
     struct label loop = host_loop_begin(code);
     memcpy(there + 1, &(int32_t){between - LENGTH}, sizeof between);
     memcpy(back + 1, &(int32_t){(int32_t)spacing - between - LENGTH}, sizeof between);
@@ -70,12 +74,10 @@ static void add_far_jumps(struct kernel_list *list, unsigned count, unsigned spa
 static void add_calls(struct kernel_list *list, unsigned count, unsigned spacing, bool own) {
     enum { LENGTH = 5, BESIDE = 64, NOP = 0x90 };
     uint8_t call[16] = {0xe8}, back[16] = {0xc3};
-    const struct host_kernel kernel = {.iterations = 1, .warm = 3, .precision = 0.02};
-    struct assembler *code = kernel_list_add(list, &kernel);
+    struct assembler *code = add_kernel(list);
     const size_t row = (size_t)count * spacing;
     struct label end = {0};
     memset(call + LENGTH, NOP, sizeof call - LENGTH); /* they are executed */
-    assembler_align(code, 64);
     struct label loop = host_loop_begin(code);
     const size_t begin = code->size;
     for (unsigned i = 0; i < count; i++) {
@@ -209,7 +211,7 @@ static void conclude_buffer(struct calibration *calibration, const struct buffer
  * pages. It stays as it is where that could not be measured, or not even a quarter is held: they do
  * not lie well in the buffer's sets. */
 static bool find_far_apart(struct calibration *calibration, const struct buffer *near,
-                           unsigned spacing, double *held, struct error *error) {
+                           unsigned spacing, unsigned *held, struct error *error) {
     struct buffer buffer = {
         .add = add_far_jumps, .spacing = spacing, .below = near->below / 4, .above = near->below};
     const double rise = (near->high - near->low) / 2;
@@ -230,39 +232,36 @@ static bool find_far_apart(struct calibration *calibration, const struct buffer 
     return true;
 }
 
-/* *most: how many it holds at the best spacing; NAN: it is not known. */
-static bool find_far(struct calibration *calibration, const struct buffer *near, double *most,
+/* *most: how many it holds at the best spacing; 0: it is not known. */
+static bool find_far(struct calibration *calibration, const struct buffer *near, unsigned *most,
                      struct error *error) {
-    struct finding far = {.key = "branch.far_jumps",
-                          .what = "of jumps to other pages",
-                          .unit = "jumps",
-                          .value = NAN};
+    struct finding far = {
+        .key = "branch.far_jumps", .what = "of jumps to other pages", .unit = "jumps"};
+    *most = 0;
     for (unsigned i = 0; near->spacing && i < FAR_SPACINGS && !calibration_stops(calibration);
          i++) {
-        double held = NAN;
+        unsigned held = 0;
         if (!find_far_apart(calibration, near, FAR_SPACING[i], &held, error))
             return false;
-        far.value = fmax(far.value, held);
+        *most = held > *most ? held : *most;
     }
-    *most = far.value;
-    if (isnan(far.value))
-        far = (struct finding){
-            .key = far.key, .what = far.what, .unit = far.unit, .state = FINDING_UNKNOWN};
+    far.state = *most ? FINDING_MEASURED : FINDING_UNKNOWN;
+    far.value = *most;
     calibration_found(calibration, &far);
     return true;
 }
 
 /* Nearly as many calls as it holds: where their returns take entries there are twice as many
  * branches, and both a call and its return take what a miss costs. */
-static bool find_returns(struct calibration *calibration, const struct buffer *near, double calls,
+static bool find_returns(struct calibration *calibration, const struct buffer *near, unsigned far,
                          struct error *error) {
     struct finding returns = {.key = "branch.btb_returns",
                               .what = "it holds returns, too",
                               .unit = "",
                               .state = FINDING_UNKNOWN};
     struct kernel_list list = {0};
-    if (!isnan(calls)) {
-        const unsigned count = (unsigned)(NEARLY * calls);
+    if (far) {
+        const unsigned count = (unsigned)(NEARLY * far);
         add_calls(&list, count, CALL_SPACING, false);
         add_calls(&list, count, CALL_SPACING, true);
         if (!calibration_measure_fastest(calibration, &list, error)) {
@@ -311,7 +310,7 @@ static bool find_buffer(struct calibration *calibration, struct error *error) {
             return false;
     }
     conclude_buffer(calibration, &buffer);
-    double far = NAN;
+    unsigned far;
     return find_far(calibration, &buffer, &far, error) &&
            find_returns(calibration, &buffer, far, error);
 }

@@ -8,11 +8,10 @@
 #define NO_LINE UINT64_MAX
 
 static void set_times(uint64_t times[RETENTION_TIMES], uint64_t half, unsigned shape) {
+    const double median = shape ? erlang_quantile(shape, 0.5) : 1;
     for (unsigned i = 0; i < RETENTION_TIMES; i++) {
         const double left = 1 - (i + 0.5) / RETENTION_TIMES;
-        times[i] = !shape ? half
-                          : (uint64_t)((double)half * erlang_quantile(shape, left) /
-                                       erlang_quantile(shape, 0.5));
+        times[i] = shape ? (uint64_t)((double)half * erlang_quantile(shape, left) / median) : half;
     }
 }
 

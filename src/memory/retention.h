@@ -10,7 +10,6 @@
  *   any time, and a line leaves with the one that takes its place: so many cycles after its use as
  *   an Erlang distribution of this shape has, whose median is the above. With shape 0 all stay as
  *   long.
- *
  * - `admission`: per cent of the lines that are fetched which are kept at all.
  * - `readmission`: likewise, of lines that were here before, and were used last not longer ago than
  *   `retention`.
@@ -21,8 +20,8 @@
  *   when W lines came after it, whosever they are; Chandra et al. 2005.)
  *
  * Which lines are kept is drawn from a generator with a fixed seed; how long one stays follows from
- * its place and the cycle of its use. The program's own lines push
- * each other out beside that, as in any cache. */
+ * its place and the cycle of its use. The program's own lines push each other out beside that, as
+ * in any cache. */
 #pragma once
 
 #include <stdbool.h>

@@ -29,8 +29,8 @@ reads_back() {
     python3 -S -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 13) > 1)' "$(value misprediction)"
 }
 
-# 5 ways of 512 sets, of which 3 may have branches to other pages; half of the targets of an indirect jump are predicted where there are about as
-# many as entries, of which machines have a power of two.
+# 5 ways of 512 sets, of which 3 may have branches to other pages; half of the targets of an indirect
+# jump are predicted where there are about as many as entries, of which machines have a power of two.
 branches_read_back() {
     { echo 'base = zen4'; echo '[branch]'; echo 'tage_max_history = 40'; echo 'btb_entries = 2560'
       echo 'btb_ways = 5'; echo 'btb_far_ways = 3'; echo 'btb_miss_penalty = 11'; echo 'indirect_entries = 128'

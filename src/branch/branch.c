@@ -29,10 +29,11 @@ struct branch_predictor {
 #include "machine/predictors.def"
 #undef PREDICTOR
     };
+    struct tournament fast; /* without choosers: there is none */
     struct btb btb, near;
     struct indirect indirect;
     struct return_stack returns;
-    bool returns_in_btb;
+    bool returns_in_btb, near_far;
     struct awaiting_branch awaiting;
     struct branch_statistics statistics;
     struct branch_outcomes *recorded;   /* NULL: nothing is */
@@ -83,6 +84,17 @@ static void direction_copy(struct branch_predictor *to, const struct branch_pred
     }
 }
 
+/* A predictor that takes a cycle, where one with a long history overrides it later (an overriding
+ * predictor: Jiménez, Keckler and Lin 2000). */
+static bool fast_init(struct branch_predictor *predictor, const struct machine_branch *machine) {
+    return !machine->override_bubble || tournament_init(&predictor->fast, machine);
+}
+
+static bool is_overridden(struct branch_predictor *predictor, uint64_t address, bool taken) {
+    return predictor->fast.choosers &&
+           tournament_predict(&predictor->fast, address, taken) != taken;
+}
+
 static bool direction_predict(struct branch_predictor *predictor, uint64_t address, bool taken) {
     switch (predictor->direction) {
 #define PREDICTOR(value, word)                                                                     \
@@ -98,13 +110,14 @@ static bool direction_predict(struct branch_predictor *predictor, uint64_t addre
 
 struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error) {
     struct branch_predictor *predictor = calloc(1, sizeof *predictor);
-    if (predictor && direction_init(predictor, machine) &&
+    if (predictor && direction_init(predictor, machine) && fast_init(predictor, machine) &&
         btb_init(&predictor->btb, machine->btb_entries, machine->btb_ways, machine->btb_far_ways,
                  machine->btb_hash) &&
         btb_init(&predictor->near, machine->near_btb_entries, NEAR_WAYS, 0, true) &&
         indirect_init(&predictor->indirect, machine) &&
         return_stack_init(&predictor->returns, machine->ras_entries)) {
         predictor->returns_in_btb = machine->btb_entries && machine->btb_returns;
+        predictor->near_far = machine->near_btb_far;
         return predictor;
     }
     branch_free(predictor);
@@ -115,6 +128,7 @@ void branch_free(struct branch_predictor *predictor) {
     if (!predictor)
         return;
     direction_free(predictor);
+    tournament_free(&predictor->fast);
     free(predictor->btb.entries);
     free(predictor->near.entries);
     free(predictor->indirect.entries);
@@ -131,6 +145,8 @@ struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
     if (!copy)
         return NULL;
     direction_copy(copy, predictor);
+    if (predictor->fast.choosers)
+        tournament_copy(&copy->fast, &predictor->fast);
     btb_copy(&copy->btb, &predictor->btb);
     btb_copy(&copy->near, &predictor->near);
     indirect_copy(&copy->indirect, &predictor->indirect);
@@ -152,9 +168,13 @@ static enum branch_outcome predict_direct(struct branch_predictor *predictor, ui
 
 static enum branch_outcome predict_conditional(struct branch_predictor *predictor, uint64_t address,
                                                bool taken, uint64_t next) {
+    const bool overridden = is_overridden(predictor, address, taken);
     predictor->statistics.conditional++;
-    if (direction_predict(predictor, address, taken) == taken)
-        return taken ? predict_direct(predictor, address, next) : PREDICTED_RIGHT;
+    if (direction_predict(predictor, address, taken) == taken) {
+        const enum branch_outcome outcome =
+            taken ? predict_direct(predictor, address, next) : PREDICTED_RIGHT;
+        return outcome == PREDICTED_RIGHT && overridden ? PREDICTED_SLOWLY : outcome;
+    }
     predictor->statistics.conditional_wrong++;
     uint64_t target;
     if (taken && predictor->btb.entries)
@@ -247,6 +267,7 @@ struct branch_predictor *branch_replay(const struct branch_predictor *predictor,
         return NULL;
     }
     btb_copy(&replay->near, &predictor->near);
+    replay->near_far = machine->near_btb_far;
     replay->direction = DIRECTION_PERFECT; /* it has no tables */
     replay->awaiting = predictor->awaiting;
     replay->statistics = predictor->statistics;
@@ -285,7 +306,7 @@ static void note_path(struct branch_predictor *predictor, uint64_t address, enum
     if (kind == BRANCH_CONDITIONAL && (taken || btb_holds(&predictor->btb, address)))
         indirect_note_outcome(&predictor->indirect, address, taken);
     if (taken)
-        indirect_note_taken(&predictor->indirect, address, next);
+        indirect_note_taken(&predictor->indirect, address, kind, next);
 }
 
 enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t address,
@@ -300,9 +321,13 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
     return outcome;
 }
 
-bool branch_is_near(struct branch_predictor *predictor, uint64_t address) {
+bool branch_is_near(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
+                    uint64_t next) {
+    const bool direct = kind == BRANCH_CONDITIONAL || kind == BRANCH_JUMP;
     uint64_t target;
-    return !predictor->near.entries || btb_predict(&predictor->near, address, 0, &target);
+    return !predictor->near.entries ||
+           (predictor->near_far && direct && !btb_is_far(address, next)) ||
+           btb_predict(&predictor->near, address, 0, &target);
 }
 
 void branch_await(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,

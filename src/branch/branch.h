@@ -16,7 +16,8 @@ struct branch_predictor;
 enum branch_outcome {
     PREDICTED_RIGHT,
     PREDICTED_SLOWLY, /* right, an indirect branch with several targets on its path: a bubble of
-                         indirect_bubble cycles */
+                         indirect_bubble cycles; a conditional one that the faster predictor had
+                         wrong: of override_bubble */
     PREDICTED_LATE,   /* direct branch, or return with btb_returns, taken, direction right, but not
                          in the BTB: the target is known at decode; a bubble of btb_miss_penalty
                          cycles */
@@ -39,9 +40,10 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
                                    enum branch_kind kind, uint32_t length, bool taken,
                                    uint64_t next);
 
-/* Whether the nearest of two branch target buffers has this branch, which is taken; it has it from
- * now on. Where there is one alone, always. */
-bool branch_is_near(struct branch_predictor *predictor, uint64_t address);
+/* Whether the nearest of two branch target buffers has this branch, which is taken, to `next`; it
+ * has it from now on. Where there is one alone, or the branch needs no entry, always. */
+bool branch_is_near(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
+                    uint64_t next);
 
 /* Instead of branch_predict(), for the last branch before a pause, whose successor is not known
  * yet. The next branch_follow() tells the successor, and the predictor then learns as if it had

@@ -25,11 +25,9 @@ static inline uint64_t set_of(const struct btb *btb, uint64_t address) {
     return set & btb->set_mask;
 }
 
-enum { PAGE_BITS = 12 };
-
-/* Whether a branch and its target lie in different pages. An entry without a branch is near. */
+/* An entry without a branch is near. */
 static inline bool is_far(struct btb_entry entry) {
-    return entry.key && (((entry.key - 1) ^ entry.target) >> PAGE_BITS) != 0;
+    return entry.key && btb_is_far(entry.key - 1, entry.target);
 }
 
 bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *target) {

@@ -5,8 +5,8 @@
  * With a history it is that of the last conditional branches, as many of them, a half, a quarter,
  * an eighth, or none: the longest path that is known predicts, and where it was wrong the next
  * longer one is learned (as of ITTAGE: Seznec 2011). All of them have the block of code before the
- * branch's own: the taken branch that ended it, or nothing where code runs on from there, as then
- * that block is always the same.
+ * branch's own, or several: the taken branches that ended them, or nothing where code runs on from
+ * the last, as then that block is always the same.
  *
  * Entries are made only for branches the BTB's last target gets wrong; a wrong target is replaced
  * when its confidence has run out, and so is an entry another branch or path needs. */
@@ -28,6 +28,7 @@ bool indirect_init(struct indirect *indirect, const struct machine_branch *machi
     if (!entries)
         return true;
     indirect->bits_per_branch = machine->indirect_history ? 64 / machine->indirect_history : 0;
+    indirect->blocks = machine->indirect_blocks ? machine->indirect_blocks : 1;
     indirect->entries = calloc(entries, sizeof *indirect->entries);
     indirect->index_bits = (uint32_t)__builtin_ctz(entries);
     return indirect->entries != NULL;
@@ -77,10 +78,17 @@ static bool predict_by_targets(struct indirect *indirect, uint64_t address, uint
     return known;
 }
 
+static uint64_t blocks_before(const struct indirect *indirect) {
+    uint64_t blocks = 0;
+    for (uint32_t i = 0; i < indirect->blocks; i++)
+        blocks = scatter(blocks ^ blocks >> 32 ^ indirect->before[indirect->blocks - 1 - i]);
+    return blocks;
+}
+
 /* `length`: 0 by none of the history, 1 to 4 by an eighth, a quarter, a half, all of it. */
 static struct place place_by_history(struct indirect *indirect, uint64_t address, uint32_t length) {
     const bool runs_on = (address ^ indirect->here) & -(uint64_t)BLOCK;
-    const uint64_t block = runs_on ? 0 : scatter(indirect->before);
+    const uint64_t block = runs_on ? 0 : blocks_before(indirect);
     if (length) {
         const uint64_t outcomes = indirect->outcomes & ~UINT64_C(0) >> (64 - (8 << (length - 1)));
         return place_of(indirect, address, scatter(outcomes ^ scatter(length)) ^ block);
@@ -124,6 +132,7 @@ void indirect_copy(struct indirect *indirect, const struct indirect *from) {
                ((size_t)1 << from->index_bits) * sizeof *indirect->entries);
     indirect->path = from->path;
     indirect->outcomes = from->outcomes;
-    indirect->before = from->before;
+    memcpy(indirect->before, from->before, sizeof indirect->before);
+    indirect->direct = from->direct;
     indirect->here = from->here;
 }

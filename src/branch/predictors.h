@@ -112,6 +112,11 @@ struct btb {
 };
 bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways, uint32_t far_ways, bool hash);
 void btb_copy(struct btb *btb, const struct btb *from);
+/* Whether a branch and its target lie in different pages. */
+static inline bool btb_is_far(uint64_t address, uint64_t target) {
+    enum { PAGE_BITS = 12 };
+    return (address ^ target) >> PAGE_BITS != 0;
+}
 /* Returns whether the branch was in the buffer; *target is then the target that it held. Makes the
  * branch the most recent of its set, with target `next`. Not for a perfect BTB. */
 bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *target);
@@ -126,13 +131,18 @@ struct indirect_entry {
     uint16_t confidence; /* 0 to 3 */
     bool several;        /* it has had another target */
 };
+enum { INDIRECT_MOST_BLOCKS = 4 };
 struct indirect {
     struct indirect_entry *entries; /* NULL: there is none */
     uint32_t index_bits;
     uint32_t path;            /* hash of the last 8 targets */
     uint32_t bits_per_branch; /* of `outcomes`; 0: the path is that of the targets */
     uint64_t outcomes;        /* hash of the last conditional branches and what they did */
-    uint64_t before, here;    /* the last taken branch and where it went */
+    uint32_t blocks;          /* of `before` that count */
+    bool direct;              /* the newest of them is a direct one */
+    uint64_t before[INDIRECT_MOST_BLOCKS]; /* the last taken branches, the newest first; 0: an older
+                                              one that was indirect */
+    uint64_t here;                         /* where the last one went */
 };
 bool indirect_init(struct indirect *indirect, const struct machine_branch *machine);
 void indirect_copy(struct indirect *indirect, const struct indirect *from);
@@ -144,9 +154,16 @@ bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next
 /* With a history: after each conditional branch that the predictor knows to be one, */
 void indirect_note_outcome(struct indirect *indirect, uint64_t address, bool taken);
 /* and after each branch that is taken, of whatever kind. */
-static inline void indirect_note_taken(struct indirect *indirect, uint64_t address, uint64_t next) {
-    indirect->before = address;
+static inline void indirect_note_taken(struct indirect *indirect, uint64_t address,
+                                       enum branch_kind kind, uint64_t next) {
+    const bool direct = kind == BRANCH_CONDITIONAL || kind == BRANCH_JUMP || kind == BRANCH_CALL;
     indirect->here = next;
+    if (kind == BRANCH_RETURN && indirect->blocks > 1)
+        return;
+    for (uint32_t i = indirect->blocks - 1; i > 0; i--)
+        indirect->before[i] = i > 1 || indirect->direct ? indirect->before[i - 1] : 0;
+    indirect->before[0] = address;
+    indirect->direct = direct;
 }
 
 /* A ring: calls beyond its size overwrite the oldest, returns beyond them pop stale addresses. */

@@ -145,8 +145,8 @@ static uint32_t longest_break(const struct machine_branch *branch) {
     const uint32_t kind =
         branch->call_bubble > branch->return_bubble ? branch->call_bubble : branch->return_bubble;
     const uint32_t near = branch->near_btb_entries ? branch->near_btb_bubble : 0;
-    const uint32_t all =
-        1 + branch->taken_bubble + kind + branch->far_bubble + near + branch->indirect_bubble;
+    const uint32_t all = 1 + branch->taken_bubble + kind + branch->far_bubble + near +
+                         branch->indirect_bubble + branch->override_bubble;
     return all < GRAPH_BREAK_MOST ? all : GRAPH_BREAK_MOST;
 }
 

@@ -322,8 +322,11 @@ static bool check_branch(const struct machine_branch *branch, struct error *erro
         return error_set(error,
                          "[branch] near_btb_entries = %u: must be 0, or a power of two from 4 on",
                          branch->near_btb_entries);
-    bool uses_history =
-        branch->direction == DIRECTION_GSHARE || branch->direction == DIRECTION_TOURNAMENT;
+    bool uses_history = branch->direction == DIRECTION_GSHARE ||
+                        branch->direction == DIRECTION_TOURNAMENT || branch->override_bubble;
+    if (branch->override_bubble && branch->direction != DIRECTION_TAGE)
+        return error_set(error, "[branch] override_bubble = %u: only with direction = tage",
+                         branch->override_bubble);
     if (uses_history && 1u << branch->history > branch->gshare_entries)
         return error_set(error, "[branch] history = %u: more bits than index gshare_entries = %u",
                          branch->history, branch->gshare_entries);

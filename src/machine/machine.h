@@ -51,7 +51,9 @@ struct machine_pool {
     char beside[64]; /* "alu0+alu3": its units, in order, wait in the schedulers of these (queue's
                         unit_entries); "": each has its own */
     struct machine_ports neighbours; /* the same */
-    bool joint; /* a µop that only units of `beside` can execute takes this pool's there, too */
+    char joint[64]; /* "alu3": a µop that only units of `beside` can execute takes, in these of
+                       them, this pool's there, too; "": in none */
+    struct machine_ports together; /* the same */
 };
 
 /* [class.OPERATION]: where µops of an operation class execute. */
@@ -167,15 +169,19 @@ struct machine_branch {
     uint32_t tage_entries;                                  /* per tagged table */
     uint32_t tage_tag_bits;
     uint32_t tage_min_history, tage_max_history;
+    uint32_t override_bubble;       /* where a tournament of the other tables is wrong and tage is
+                                       right; 0: there is none */
     uint32_t btb_entries, btb_ways; /* 0 entries: perfect */
     uint32_t btb_far_ways;          /* for branches to other pages; 0: all */
     bool btb_returns;               /* returns have entries, too */
     bool btb_hash;                  /* sets by a hash of the address */
     uint32_t near_btb_entries;      /* of a smaller one before it; 0: none */
+    bool near_btb_far;              /* jumps and conditional branches to their own page need none */
     uint32_t near_btb_bubble;       /* behind a taken branch that only the larger one has */
     uint32_t indirect_entries;      /* history-indexed indirect target table; 0: BTB only */
     uint32_t indirect_history; /* conditional branches that it is indexed by, at most; 0: by the
                                   last eight indirect targets */
+    uint32_t indirect_blocks;  /* taken branches that it is indexed by then, besides */
     uint32_t indirect_bubble;  /* behind an indirect branch that is predicted right by that table,
                                   where there are several targets */
     uint32_t ras_entries;      /* return stack */

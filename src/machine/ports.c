@@ -153,6 +153,20 @@ static bool settle_beside(const struct machine *machine, struct machine_pool *po
     return true;
 }
 
+static bool settle_joint(const struct machine *machine, struct machine_pool *pool,
+                         struct error *error) {
+    memset(&pool->together, 0, sizeof pool->together);
+    if (!pool->joint[0])
+        return true;
+    if (!ports_parse(machine, pool->joint, &pool->together, error))
+        return error_prefix(error, "[pool.%s] joint", pool->name);
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        if (pool->together.units[i] & ~pool->neighbours.units[i])
+            return error_set(error, "[pool.%s] joint = %s: not units of its beside", pool->name,
+                             pool->joint);
+    return true;
+}
+
 bool ports_settle(struct machine *machine, struct error *error) {
     for (uint32_t i = 0; i < machine->pool_count; i++)
         memset(&machine->pools[i].shared, 0, sizeof machine->pools[i].shared);
@@ -160,7 +174,8 @@ bool ports_settle(struct machine *machine, struct error *error) {
         if (machine->pools[i].shares[0] && !settle_shared(machine, &machine->pools[i], error))
             return false;
     for (uint32_t i = 0; i < machine->pool_count; i++)
-        if (!settle_beside(machine, &machine->pools[i], error))
+        if (!settle_beside(machine, &machine->pools[i], error) ||
+            !settle_joint(machine, &machine->pools[i], error))
             return false;
     return settle_named(machine, machine->core.store_data, &machine->store_data, "store_data",
                         error) &&

@@ -110,6 +110,10 @@ static void every_kind_is_copied(void **state) {
         machine.indirect_history = 16;
         copy_answers_alike(machine);
         replay_answers_alike(machine);
+        machine.indirect_blocks = 3;
+        machine.override_bubble = 3;
+        copy_answers_alike(machine);
+        replay_answers_alike(machine);
     }
 }
 

@@ -133,6 +133,10 @@ static void conflicts_evict_the_least_recent(void **state) {
     branch_free(predictor);
 }
 
+static bool near_is_there(struct branch_predictor *predictor, uint64_t address) {
+    return branch_is_near(predictor, address, BRANCH_JUMP, address + 0x40);
+}
+
 /* Branches at equal distances of 2 to 64 bytes fill all sets of a buffer whose sets go by a hash,
  * and so does the nearest one: 256 are all found, of a buffer by the lowest bits those alone that
  * lie at least as close together as its sets. */
@@ -149,7 +153,7 @@ static void distances_and_the_hash(void **state) {
                 assert_int_equal(jump(predictor, address), i >= 256 && (hash || distance == 2)
                                                                ? PREDICTED_RIGHT
                                                                : PREDICTED_LATE);
-                assert_int_equal(branch_is_near(predictor, address), i >= 256);
+                assert_int_equal(near_is_there(predictor, address), i >= 256);
             }
             branch_free(predictor);
         }
@@ -161,14 +165,40 @@ static void the_nearest_buffer_forgets(void **state) {
     (void)state;
     struct machine_branch machine = with_btb(1024, 4);
     struct branch_predictor *single = new_predictor(machine);
-    assert_true(branch_is_near(single, 0x100));
+    assert_true(near_is_there(single, 0x100));
     branch_free(single);
     machine.near_btb_entries = 256;
     struct branch_predictor *predictor = new_predictor(machine);
     unsigned found = 0;
     for (unsigned i = 0; i < 2 * 257; i++)
-        found += branch_is_near(predictor, 0x10000 + i % 257 * 16ull);
+        found += near_is_there(predictor, 0x10000 + i % 257 * 16ull);
     assert_int_equal(found, 257 - 5);
+    branch_free(predictor);
+}
+
+/* Of a buffer for others: what goes to its own page needs no entry, unless it calls or goes to
+ * where a register says, and takes none. */
+static void what_needs_no_entry_in_the_nearest_buffer(void **state) {
+    (void)state;
+    static const enum branch_kind NEEDLESS[] = {BRANCH_CONDITIONAL, BRANCH_JUMP};
+    static const enum branch_kind OTHERS[] = {BRANCH_CALL, BRANCH_INDIRECT, BRANCH_INDIRECT_CALL,
+                                              BRANCH_RETURN};
+    struct machine_branch machine = with_btb(1024, 4);
+    machine.near_btb_entries = 4;
+    machine.near_btb_far = true;
+    struct branch_predictor *predictor = new_predictor(machine);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_false(branch_is_near(predictor, 0x1000 + i, OTHERS[i], 0x1fff));
+        assert_true(branch_is_near(predictor, 0x1000 + i, OTHERS[i], 0x1fff));
+    }
+    for (unsigned i = 0; i < 8; i++)
+        assert_true(branch_is_near(predictor, 0x1100 + i, NEEDLESS[i % 2], 0x1fff));
+    for (unsigned i = 0; i < 4; i++)
+        assert_true(branch_is_near(predictor, 0x1000 + i, OTHERS[i], 0x1fff));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_false(branch_is_near(predictor, 0x1100 + i, NEEDLESS[i], 0x2000));
+        assert_true(branch_is_near(predictor, 0x1100 + i, NEEDLESS[i], 0x2000));
+    }
     branch_free(predictor);
 }
 
@@ -269,6 +299,44 @@ static void the_block_before_tells_indirect_targets(void **state) {
     assert_int_equal(dispatch(5, true, 0x400), 500);
     assert_int_equal(dispatch(5, false, 0x3fc), 500);
     assert_int_equal(dispatch(1, true, 0x3fc), 0);
+}
+
+/* Wrong predictions of the last 500 of 2000 dispatches by an indirect jump at 0x40c, by so many
+ * blocks before: to eight blocks in turn, each of which goes on by a branch of this kind and so
+ * many jumps, the last of them back to it. */
+static uint64_t dispatch_by_blocks(uint32_t blocks, enum branch_kind kind, uint64_t jumps) {
+    struct machine_branch machine = with_btb(64, 2);
+    machine.indirect_entries = 8192;
+    machine.indirect_history = 16;
+    machine.indirect_blocks = blocks;
+    machine.ras_entries = 8;
+    struct branch_predictor *predictor = new_predictor(machine);
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < 2000; i++) {
+        const uint64_t target = 0x1000 + i % 8 * 0x40;
+        const bool right = indirect(predictor, 0x40c, target) != PREDICTED_WRONG;
+        wrong += i >= 1500 && !right;
+        branch_predict(predictor, target + 8, kind, 1, true, jumps ? 0x5000 : 0x400);
+        for (uint64_t k = 0; k < jumps; k++)
+            branch_predict(predictor, 0x5000 + 0x100 * k, BRANCH_JUMP, 5, true,
+                           k + 1 < jumps ? 0x5100 + 0x100 * k : 0x400);
+    }
+    branch_free(predictor);
+    return wrong;
+}
+
+/* Of three blocks, behind two jumps the target's is still known, behind three it is not; nor is one
+ * that returns, or goes on by an indirect jump, unless that is the last block. */
+static void several_blocks_before_tell_indirect_targets(void **state) {
+    (void)state;
+    for (uint32_t blocks = 1; blocks <= 4; blocks++)
+        for (uint64_t jumps = 0; jumps < 5; jumps++)
+            assert_int_equal(dispatch_by_blocks(blocks, BRANCH_JUMP, jumps),
+                             jumps < blocks ? 0 : 500);
+    assert_int_equal(dispatch_by_blocks(3, BRANCH_RETURN, 0), 500);
+    assert_int_equal(dispatch_by_blocks(1, BRANCH_RETURN, 0), 0);
+    assert_int_equal(dispatch_by_blocks(3, BRANCH_INDIRECT, 1), 500);
+    assert_int_equal(dispatch_by_blocks(3, BRANCH_INDIRECT, 0), 0);
 }
 
 /* Wrong predictions of the last 100 of 2000 dispatches to one of two targets at random, of which a
@@ -383,10 +451,12 @@ int main(void) {
         cmocka_unit_test(conflicts_evict_the_least_recent),
         cmocka_unit_test(distances_and_the_hash),
         cmocka_unit_test(the_nearest_buffer_forgets),
+        cmocka_unit_test(what_needs_no_entry_in_the_nearest_buffer),
         cmocka_unit_test(perfect_buffer),
         cmocka_unit_test(last_target_without_a_table),
         cmocka_unit_test(path_tells_indirect_targets),
         cmocka_unit_test(the_block_before_tells_indirect_targets),
+        cmocka_unit_test(several_blocks_before_tell_indirect_targets),
         cmocka_unit_test(the_block_before_counts_on_every_path),
         cmocka_unit_test(outcomes_tell_indirect_targets),
         cmocka_unit_test(returns_match_calls),

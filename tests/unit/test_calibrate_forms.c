@@ -208,7 +208,7 @@ static void the_table(void **state) {
     assert_non_null(
         strstr(text, "\nshl r32, cl                         1,f2       0.50   alu1+alu2  ; 12\n"));
     assert_non_null(strstr(text, "\njz rel                              -          -      "
-                                 "alu3+branch  ; published (zen4-server)\n"));
+                                 "alu3+branch0  ; published (zen4-server)\n"));
     assert_non_null(strstr(text, "\ndiv r64                             18,a23     10.50  div 2  "
                                  "; published (zen4-server)\n"));
     assert_non_null(

@@ -191,25 +191,58 @@ static void a_crowded_scheduler_is_passed_over_and_a_full_one_awaited(void **sta
 
 /* ---- schedulers of several units ---- */
 
+/* Units of branches beside these ALUs, of which some are taken together with them. */
+static struct machine branching_machine(uint32_t units, uint16_t beside, uint16_t joint) {
+    struct machine machine = sharing_machine();
+    struct machine_pool *pool = &machine.pools[machine.pool_count];
+    machine.core.dispatch_width = 4;
+    machine.queues[0].unit_entries = 24;
+    machine.queues[0].issue = 4;
+    machine.classes[OP_BRANCH].pool = machine.pool_count++;
+    *pool = (struct machine_pool){.name = "branch",
+                                  .units = units,
+                                  .beside = "alu",
+                                  .neighbours = {{beside}},
+                                  .together = {{joint}}};
+    snprintf(pool->joint, sizeof pool->joint, "%s", joint ? "alu" : "");
+    return machine;
+}
+
 /* Multiplications and branches by turns; the unit of branches lies beside alu1. Where what only
  * alu1 can execute takes that, too, the first branch waits for 6, the second multiplication, behind
  * it, for 7. */
 static void a_uop_may_take_the_unit_beside_its_own(void **state) {
     (void)state;
-    for (uint32_t joint = 0; joint < 2; joint++) {
+    for (uint16_t joint = 0; joint < 2; joint++) {
         static const uint64_t ISSUES[2][4] = {{5, 5, 6, 6}, {5, 6, 7, 8}};
-        struct machine machine = sharing_machine();
+        struct machine machine = branching_machine(1, 2, joint ? 2 : 0);
         struct program_fixture *program = program_fixture_new();
-        machine.queues[0].unit_entries = 24;
-        machine.classes[OP_BRANCH].pool = machine.pool_count;
-        machine.pools[machine.pool_count++] = (struct machine_pool){
-            .name = "branch", .units = 1, .beside = "alu1", .neighbours = {{2}}, .joint = joint};
         for (uint8_t i = 0; i < 4; i++)
             execute(program, i % 2 ? branch(program, BRANCH_CONDITIONAL, 0)
                                    : operation(program, OP_INT_MUL, 1 + i, 0));
         simulate(program, &machine, 0);
         for (uint32_t i = 0; i < 4; i++)
             assert_int_equal(program->lives[i].issue, ISSUES[joint][i]);
+        program_fixture_free(program);
+    }
+}
+
+/* Two additions and two branches in a cycle, by turns to alu0 and alu1, each with a unit of
+ * branches beside it. A branch waits for 6 where the addition beside it takes its unit: in none of
+ * them, at alu1, at both. */
+static void units_beside_are_taken_where_they_are_joint(void **state) {
+    (void)state;
+    static const uint16_t JOINT[] = {0, 2, 3};
+    static const uint64_t ISSUES[][4] = {{5, 5, 5, 5}, {5, 5, 5, 6}, {5, 5, 6, 6}};
+    for (uint32_t row = 0; row < sizeof JOINT / sizeof *JOINT; row++) {
+        struct machine machine = branching_machine(2, 3, JOINT[row]);
+        struct program_fixture *program = program_fixture_new();
+        for (uint8_t i = 0; i < 4; i++)
+            execute(program, i >= 2 ? branch(program, BRANCH_CONDITIONAL, 0)
+                                    : operation(program, OP_INT_ALU, 1 + i, 0));
+        simulate(program, &machine, 0);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(program->lives[i].issue, ISSUES[row][i]);
         program_fixture_free(program);
     }
 }
@@ -450,6 +483,7 @@ int main(void) {
         cmocka_unit_test(units_given_first),
         cmocka_unit_test(a_crowded_scheduler_is_passed_over_and_a_full_one_awaited),
         cmocka_unit_test(a_uop_may_take_the_unit_beside_its_own),
+        cmocka_unit_test(units_beside_are_taken_where_they_are_joint),
         cmocka_unit_test(a_load_and_its_operation_have_one_entry),
         cmocka_unit_test(entries_are_held_for_long),
         cmocka_unit_test(a_load_whose_compare_fuses_is_alone),

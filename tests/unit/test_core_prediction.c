@@ -195,6 +195,81 @@ static void direct_jumps_share_a_cycle(void **state) {
     program_fixture_free(program);
 }
 
+/* Two branches, a return with a bubble and an add, fetched in 1, 2 and 3: where the two are
+ * predicted in a cycle, what is behind the return is known in 4, and in 5 where they are not. A
+ * block goes with one that ends in a jump; with one that ends in a call if it ends in a jump; with
+ * one that ends in a conditional branch not at all. */
+static void which_blocks_share_a_cycle(void **state) {
+    (void)state;
+    static const struct {
+        enum branch_kind first, second;
+        uint64_t last;
+    } rows[] = {{BRANCH_JUMP, BRANCH_JUMP, 4},        {BRANCH_JUMP, BRANCH_CONDITIONAL, 4},
+                {BRANCH_CALL, BRANCH_JUMP, 4},        {BRANCH_CALL, BRANCH_CONDITIONAL, 5},
+                {BRANCH_CONDITIONAL, BRANCH_JUMP, 5}, {BRANCH_CONDITIONAL, BRANCH_CONDITIONAL, 5}};
+    struct machine machine = little_machine();
+    machine.branch.return_bubble = 1;
+    machine.branch.prediction_ahead = 8;
+    machine.branch.prediction_width = 2;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct program_fixture *program = program_fixture_new();
+        execute_taken(program, branch_at(program, 0x10000, rows[i].first));
+        execute_taken(program, branch_at(program, 0x10100, rows[i].second));
+        execute_taken(program, branch_at(program, 0x10200, BRANCH_RETURN));
+        execute(program, alu_at(program, 0x10300));
+        simulate(program, &machine, 0);
+        expect_fetched(program, 2, 3);
+        assert_int_equal(program->lives[3].fetch, rows[i].last);
+        program_fixture_free(program);
+    }
+}
+
+/* A conditional branch, and behind it a jump back to it; where it is taken, to another jump back.
+ * One of four executions is taken, or is not, which tage knows, and a tournament with a history of
+ * one branch does not. Taken, the branch is fetched in c, the jump in c + 1, the branch again in c
+ * + 2; else both in c, and it again in c + 1. Where tage overrides the tournament what is behind
+ * the next taken branch comes 3 cycles later: this one, or the jump. */
+static void an_overriding_predictor_has_a_bubble(void **state) {
+    (void)state;
+    enum { ROUNDS = 800, KNOWN = 700 };
+    struct machine machine = little_machine();
+    machine.branch = (struct machine_branch){.direction = DIRECTION_TAGE,
+                                             .bimodal_entries = 1024,
+                                             .gshare_entries = 2,
+                                             .history = 1,
+                                             .meta_entries = 1024,
+                                             .tage_tables = 4,
+                                             .tage_entries = 256,
+                                             .tage_tag_bits = 9,
+                                             .tage_min_history = 4,
+                                             .tage_max_history = 32,
+                                             .ras_entries = 8};
+    for (uint32_t bubble = 0; bubble <= 3; bubble += 3)
+        for (uint32_t rare = 0; rare < 2; rare++) { /* taken once in four, or but once */
+            struct program_fixture *program = program_fixture_new();
+            const uint32_t first = branch_at(program, 0x10000, BRANCH_CONDITIONAL);
+            const uint32_t back = branch(program, BRANCH_JUMP, 0);
+            const uint32_t other = branch_at(program, 0x10100, BRANCH_JUMP);
+            machine.branch.override_bubble = bubble;
+            for (uint32_t i = 0; i < ROUNDS; i++) {
+                const bool taken = (i % 4 == 0) == !rare;
+                if (taken)
+                    execute_taken(program, first);
+                else
+                    execute(program, first);
+                execute_taken(program, taken ? other : back);
+            }
+            simulate(program, &machine, 0);
+            for (uint32_t i = KNOWN; i + 1 < ROUNDS; i++) {
+                const struct life *lives = &program->lives[2 * (size_t)i];
+                const bool odd = i % 4 == 0, taken = odd == !rare;
+                assert_int_equal(lives[1].fetch, lives[0].fetch + taken + (odd && taken) * bubble);
+                assert_int_equal(lives[2].fetch, lives[1].fetch + 1 + (odd && !taken) * bubble);
+            }
+            program_fixture_free(program);
+        }
+}
+
 /* Behind a misprediction prediction begins anew, at fetch: the bubble of the call there is felt. */
 static void misprediction_ends_the_lead(void **state) {
     (void)state;
@@ -295,6 +370,8 @@ int main(void) {
         cmocka_unit_test(prediction_ahead_of_fetch_hides_bubbles),
         cmocka_unit_test(prediction_of_two_blocks_gets_ahead),
         cmocka_unit_test(direct_jumps_share_a_cycle),
+        cmocka_unit_test(which_blocks_share_a_cycle),
+        cmocka_unit_test(an_overriding_predictor_has_a_bubble),
         cmocka_unit_test(misprediction_ends_the_lead),
         cmocka_unit_test(the_block_before_predicts_indirect_targets),
         cmocka_unit_test(several_targets_have_a_bubble),

@@ -216,6 +216,12 @@ static void pools_share_units(void **state) {
         {"base = zen4\n[pool.agu]\nbeside = x\n", "[pool.agu] beside: x: no such pool or unit"},
         {"base = zen4\n[pool.agu]\nunits = 3\nbeside = alu0+alu1\n",
          "[pool.agu] beside = alu0+alu1: as many units of its queue"},
+        {"base = zen4\n[pool.agu]\nbeside = alu0+alu1+alu2\njoint = x\n",
+         "[pool.agu] joint: x: no such pool or unit"},
+        {"base = zen4\n[pool.agu]\nbeside = alu0+alu1+alu2\njoint = alu2+alu3\n",
+         "[pool.agu] joint = alu2+alu3: not units of its beside"},
+        {"base = zen4\n[branch]\ndirection = gshare\noverride_bubble = 3\n",
+         "[branch] override_bubble = 3: only with direction = tage"},
         {"base = zen4\n[pool.agu]\nunits = 2\nbeside = fma\n",
          "[pool.agu] beside = fma: as many units of its queue"},
         {"base = zen4\n[core]\nresult_bus = alu1\n[pool.alu]\nunits = 16\n[pool.agu]\nunits = "

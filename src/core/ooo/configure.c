@@ -32,14 +32,19 @@ static void set_bubbles(struct ooo *core, const struct machine_branch *branch) {
     core->bubbles[BRANCH_INDIRECT_CALL] += (uint16_t)branch->call_bubble;
     core->bubbles[BRANCH_RETURN] += (uint16_t)branch->return_bubble;
     for (unsigned kind = 0; kind < BRANCH_KINDS; kind++) {
-        const bool jumps = kind == BRANCH_CONDITIONAL || kind == BRANCH_JUMP;
-        core->bubbles[kind] |= jumps && !core->bubbles[kind] ? BLOCK_FOLLOWS : 0;
-        core->bubbles[kind] |= jumps || kind == BRANCH_CALL ? BLOCK_LEADS : 0;
+        const bool follows = !core->bubbles[kind];
+        if (kind == BRANCH_JUMP)
+            core->bubbles[kind] |= (follows ? FOLLOWS_JUMP | FOLLOWS_CALL : 0) | LEADS_JUMP;
+        else if (kind == BRANCH_CONDITIONAL)
+            core->bubbles[kind] |= follows ? FOLLOWS_JUMP : 0;
+        else if (kind == BRANCH_CALL)
+            core->bubbles[kind] |= LEADS_CALL;
     }
     core->far_bubble = (uint16_t)(branch->far_bit ? branch->far_bubble : 0);
     core->far_bit = branch->far_bit;
     core->near_bubble = (uint16_t)(branch->near_btb_entries ? branch->near_btb_bubble : 0);
     core->indirect_bubble = (uint16_t)branch->indirect_bubble;
+    core->override_bubble = (uint16_t)branch->override_bubble;
     core->prediction_ahead = branch->prediction_ahead;
     core->lines_ahead = branch->lines_ahead;
     core->prediction_width = (uint32_t)later(branch->prediction_width, 1);
@@ -54,7 +59,7 @@ static void free_bandwidth(struct ooo *core) {
     machine->string_start = 0;
     machine->taken_branches = UNLIMITED + 1;
     memset(core->bubbles, 0, sizeof core->bubbles);
-    core->far_bubble = core->near_bubble = core->indirect_bubble = 0;
+    core->far_bubble = core->near_bubble = core->indirect_bubble = core->override_bubble = 0;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->queues[queue].issue = UINT32_MAX;
 }
@@ -129,12 +134,22 @@ static uint64_t pools_of(const struct ooo *core, const struct machine_ports *por
     return numbered(core, &all);
 }
 
+/* Those of a pool that lie beside units which they are taken with. */
+static uint32_t taken_together(const struct ooo *core, const struct machine_pool *pool) {
+    uint32_t together = 0, own = 0;
+    for (uint32_t i = 0; i < core->pool_count; i++)
+        for (uint32_t left = pool->neighbours.units[i]; left; left &= left - 1)
+            together |= (uint32_t)has_unit(&pool->together, i, (uint32_t)__builtin_ctz(left))
+                        << own++;
+    return together;
+}
+
 /* Those of pools that are taken together with just these. */
 static uint64_t joint_units(const struct ooo *core, const struct machine_ports *ports) {
     struct machine_ports joint = {{0}};
-    for (uint32_t pool = 0; pool < core->pool_count; pool++)
-        if (core->pools[pool].joint && !memcmp(&core->pools[pool].neighbours, ports, sizeof *ports))
-            joint.units[pool] = machine_pool_whole(&core->pools[pool]);
+    for (uint32_t i = 0; i < core->pool_count; i++)
+        if (core->pools[i].joint[0] && !memcmp(&core->pools[i].neighbours, ports, sizeof *ports))
+            joint.units[i] = taken_together(core, &core->pools[i]);
     return numbered(core, &joint);
 }
 

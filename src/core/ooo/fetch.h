@@ -15,21 +15,21 @@ static inline void close_packet(struct ooo *core, struct standing *now) {
 }
 
 /* Prediction is done with a block of code in a cycle, up to a taken branch or the end of a fetch
- * block, and with the bubble of its branch. A block that ends in a direct jump is predicted with
- * the one before where that ends in a direct branch or call, up to prediction_width at once. Fetch
+ * block, and with the bubble of its branch. A block is predicted with the one
+ * before where that ends in a direct jump, and itself in a direct branch, or in a direct call, and
+ * itself in a direct jump, up to prediction_width at once. Fetch
  * takes what is predicted; prediction is ahead of it by so many cycles at most. `bubble`: of the
  * branch (enum block_end); 0: there is none. */
 static inline void predict_next(const struct ooo *core, struct standing *now, uint32_t bubble) {
     const uint64_t fetched = now->packet_cycle, ahead = core->prediction_ahead;
-    if (now->predicted_blocks < core->prediction_width && bubble & BLOCK_FOLLOWS) {
+    if (now->predicted_blocks < core->prediction_width && bubble & now->follower) {
         now->predicted_blocks++;
     } else {
         const uint64_t earliest = fetched > ahead ? fetched - ahead : 0;
         now->predicted = later(now->predicted, earliest) + 1 + (bubble & BUBBLE_CYCLES);
         now->predicted_blocks = 1;
     }
-    if (!(bubble & BLOCK_LEADS))
-        now->predicted_blocks = core->prediction_width; /* the next one is not predicted with it */
+    now->follower = bubble >> LEADS & (FOLLOWS_JUMP | FOLLOWS_CALL);
 }
 
 /* A packet of its own cycle: after the one before, when fetch may go on, when it is predicted, when

@@ -71,7 +71,8 @@ struct ooo {
     uint64_t no_occupancy; /* `occupancy` when all queues are empty */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty;
     uint16_t bubbles[BRANCH_KINDS]; /* enum block_end, by enum branch_kind, of near targets */
-    uint16_t far_bubble, near_bubble, indirect_bubble;
+    uint16_t far_bubble, near_bubble, indirect_bubble, override_bubble;
+    uint16_t owed_bubble; /* cycles of branches not taken, for the next taken one */
     uint32_t far_bit, prediction_ahead, prediction_width, lines_ahead;
     uint32_t fetch_line_shift;
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */

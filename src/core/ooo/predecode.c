@@ -13,7 +13,7 @@
 
 #include <assert.h>
 
-enum { REP_PIECE = 64 };
+enum { REP_PIECE = 64, MOST_OWED = 64 };
 
 /* The first access of a memory operand by a load or a store; `memory_count`: there is none. */
 static uint32_t first_access(const struct input *input, uint8_t operand, bool store) {
@@ -175,10 +175,29 @@ static inline uint16_t branch_bubble(const struct ooo *core, const struct known_
 }
 
 /* Besides, of a taken branch that the nearest target buffer does not have. */
-static uint16_t with_near_bubble(const struct ooo *core, uint64_t address, uint16_t bubble) {
-    return branch_is_near(core->predictor, address)
+static uint16_t with_near_bubble(const struct ooo *core, const struct known_insn *insn,
+                                 const struct known_insn *target, uint16_t bubble) {
+    return branch_is_near(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
+                          target->uops->insn_address)
                ? bubble
                : (uint16_t)((bubble & BUBBLE_CYCLES) + core->near_bubble);
+}
+
+/* Of a branch that is not taken it is owed: the next block that a taken one begins has it. */
+static void add_slow_bubble(struct ooo *core, const struct known_insn *insn, bool taken,
+                            struct stream_uop *uop) {
+    const bool conditional = insn->branch == BRANCH_CONDITIONAL;
+    const uint16_t bubble = conditional ? core->override_bubble : core->indirect_bubble;
+    if (bubble && taken)
+        uop->bubble = (uint16_t)((uop->bubble & BUBBLE_CYCLES) + bubble);
+    else if (core->owed_bubble < MOST_OWED)
+        core->owed_bubble = (uint16_t)(core->owed_bubble + bubble);
+}
+
+static uint16_t take_owed(struct ooo *core) {
+    const uint16_t owed = core->owed_bubble;
+    core->owed_bubble = 0;
+    return owed;
 }
 
 /* Meets the predictor: what the µop that resolves the branch does to fetch. */
@@ -198,12 +217,16 @@ static inline void resolve_branch(struct ooo *core, const struct known_insn *ins
     const struct known_insn *target = &core->known[next->insn];
     uop->bubble = branch_bubble(core, insn, target);
     if (core->near_bubble && taken)
-        uop->bubble = with_near_bubble(core, insn->uops->insn_address, uop->bubble);
+        uop->bubble = with_near_bubble(core, insn, target, uop->bubble);
     enum branch_outcome outcome =
         branch_predict(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
                        insn->uops->insn_length, taken, target->uops->insn_address);
-    if (outcome == PREDICTED_SLOWLY && core->indirect_bubble)
-        uop->bubble = (uint16_t)((uop->bubble & BUBBLE_CYCLES) + core->indirect_bubble);
+    if (outcome == PREDICTED_SLOWLY)
+        add_slow_bubble(core, insn, taken, uop);
+    if (outcome > PREDICTED_SLOWLY)
+        core->owed_bubble = 0; /* fetch waits for something else */
+    if (core->owed_bubble && taken)
+        uop->bubble = (uint16_t)((uop->bubble & BUBBLE_CYCLES) + take_owed(core));
     if (core->ideal & IDEAL_BMISP)
         return;
     if (outcome == PREDICTED_WRONG)

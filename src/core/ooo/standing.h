@@ -24,8 +24,12 @@ enum { WINDOW_STRIDE = 2048 };
  * whether another block may be predicted in the same cycle. */
 enum block_end {
     BUBBLE_CYCLES = 0xfff,
-    BLOCK_FOLLOWS = 1 << 12, /* this one with the one before: a direct jump without a bubble */
-    BLOCK_LEADS = 1 << 13    /* the next one with this: a direct branch or call */
+    FOLLOWS_JUMP = 1 << 12, /* this one with one before that ends in a direct jump: itself in a
+                               direct branch without a bubble */
+    FOLLOWS_CALL = 1 << 13, /* or in a direct call: itself in a direct jump */
+    LEADS = 2,              /* bits from those to the next two */
+    LEADS_JUMP = FOLLOWS_JUMP << LEADS, /* it ends so */
+    LEADS_CALL = FOLLOWS_CALL << LEADS
 };
 
 /* Where the core stands: behind the last µop. Squashed work takes it back to what it was. The loop
@@ -36,7 +40,8 @@ struct standing {
     uint64_t packet_cycle, fetch_resume;
     uint64_t predicted;         /* cycle from which on it is known what the next packet has */
     uint64_t redirected, lines; /* since when prediction is on this path; lines fetched so far */
-    uint32_t predicted_blocks;  /* in the cycle before that; prediction_width: no more may be */
+    uint32_t predicted_blocks;  /* in the cycle before that */
+    uint32_t follower;          /* what the last of these may be followed by (enum block_end) */
     uint64_t packet_room;       /* room from this cycle on comes too late for it; 0: none is open */
     uint32_t packet_ends;       /* flags of a µop that it does not take */
     uint32_t packet_insns, packet_taken;

@@ -103,11 +103,29 @@ static double slept_through(const struct threads_report *threads) {
     return share >= 0.5 ? share * threads->speedup.cores : 0;
 }
 
-static void find_first(struct threads_report *threads, const uint64_t units[COMPONENT_COUNT]) {
+/* Loads that missed the last cache; and a full store queue, though what waits for it missed the TLB
+ * or the L1 as well. */
+static bool waits_for_memory(uint32_t psv) {
+    const enum component component = component_of(psv);
+    const bool store = component == COMPONENT_STORES || component == COMPONENT_TLB_MISS ||
+                       component == COMPONENT_L1_MISS;
+    return component == COMPONENT_LLC_MISS || (store && psv & PSV_DR_SQ);
+}
+
+/* Share of all cycles that threads ran. */
+static double waited_for_memory(const struct stack *stack) {
+    uint64_t waited = 0, all = 0;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        all += stack->parts[i].units;
+        waited += waits_for_memory(stack->parts[i].psv) ? stack->parts[i].units : 0;
+    }
+    return all ? (double)waited / (double)all : 0;
+}
+
+static void find_first(struct threads_report *threads, const struct stack *stack) {
     const double *parts = threads->speedup.parts;
     const double running = parts[SPEEDUP_RUNNING] + parts[SPEEDUP_COHERENCE];
-    const double memory =
-        running * (share_of(units, COMPONENT_LLC_MISS) + share_of(units, COMPONENT_STORES));
+    const double memory = running * waited_for_memory(stack);
     const bool busy = threads->bus * threads->speedup.cores > BUSY_BUS * memory;
     const double costs[CAUSES] = {
         [CAUSE_LOCK] = parts[SPEEDUP_LOCK],           [CAUSE_BARRIER] = parts[SPEEDUP_BARRIER],
@@ -246,7 +264,7 @@ bool threads_report_build(const struct report *report, uint32_t top, struct thre
         speedup_of(together->counts, together->cores, share_of(units, COMPONENT_COHERENCE));
     add_scales(threads, share_of(units, COMPONENT_COHERENCE));
     threads->bus = together->cycles ? memory_bus_cycles(report) / (double)together->cycles : 0;
-    find_first(threads, units);
+    find_first(threads, &report->stack);
     if (!merge_waits(threads))
         return error_set(error, "out of memory for the report");
     for (size_t i = 0; i < threads->wait_count; i++) {

@@ -171,11 +171,16 @@ def told(targets, length, taken=0, never=0):
             f".pushsection .data\n57: {table}.quad 59f, 0\n.popsection\n.p2align 6\n59:\n")
 
 
-def directions(count):
-    """A conditional branch on random bits."""
+def random_bits(count, share=0.5):
     draw = random.Random(count)
-    bits = "".join(f".byte {draw.randrange(2)}\n" for _ in range(count))
-    return (f"lea 57f(%rip), %rsi\nlea {count}(%rsi), %rcx\n58: cmpb $0, (%rsi)\nlea 1(%rsi), %rsi\n"
+    return [int(draw.random() < share) for _ in range(count)]
+
+
+def directions(pattern):
+    """A conditional branch on these bits, at least 256 in a row."""
+    count = len(pattern) * max(1, 256 // len(pattern))
+    bits = "".join(f".byte {', '.join(map(str, pattern))}\n" for _ in range(count // len(pattern)))
+    return count, (f"lea 57f(%rip), %rsi\nlea {count}(%rsi), %rcx\n58: cmpb $0, (%rsi)\nlea 1(%rsi), %rsi\n"
             f"jnz 56f\nnop\n56: cmp %rcx, %rsi\njnz 58b\n"
             f".pushsection .data\n57: {bits}.popsection\n")
 
@@ -209,8 +214,14 @@ def indirect_jumps():
     for length in 256, 1024, 2048, 4096:
         yield (f"16 targets, a branch tells odd ones, a program of {length}", length,
                told(16, length, taken=1))
-    for count in 1024, 65536:
-        yield f"a conditional branch on {count} random bits", count, directions(count)
+    for count in 8, 16, 64:
+        for what in 1, 0:
+            yield (f"a conditional branch {'' if what else 'not '}taken once in {count} times",
+                   *directions([what] + (count - 1) * [1 - what]))
+    for count in 128, 512, 1024, 4096, 32768, 65536, 1 << 20:
+        yield f"a conditional branch on {count} random bits", *directions(random_bits(count))
+    for share in 0.1, 0.25, 0.75, 0.9:
+        yield f"a conditional branch on 4096 random bits, {share} of them taken", *directions(random_bits(4096, share))
 
 
 PAGE, APART = 4096, 32

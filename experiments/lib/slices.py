@@ -17,6 +17,7 @@ from lib import host, programs, run
 APART, MARKS = (40e-6, 140e-6), 6  # seconds from mark to mark in the mean, at least; branches
 NANOSECONDS = 100000  # of a slice, at least: shorter ones are put together
 LONGEST = 4e-3  # seconds of the slice of an instruction, in the mean: beyond, a run is not divided
+CLOCK = 0.02  # how far the clock of a run may be from that of the others
 PROBES, TIMES, EACH = 4000, 1000, 16  # of lib/edge_costs.c
 LIBRARIES = ["-lZydis", "-lbpf", "-ldw", "-lelf", "-lz", "-lzstd", "-lxxhash", "-linih", "-ljansson",
              "-llzma", "-liberty", "-lsqlite3", "-lpthread"]
@@ -102,9 +103,17 @@ def together(lengths):
     return list(zip(bounds, bounds[1:]))
 
 
+def with_clock(runs):
+    """Those around which the clock was told: where others had the processor meanwhile, it seems slow, and the
+    run short."""
+    usual = statistics.median(one.clock for one in runs)
+    return [one for one in runs if abs(one.clock / usual - 1) <= CLOCK]
+
+
 def undisturbed(runs, cost):
     """User cycles by the least time of each slice, by the second least, and of whole runs; slices, and runs
     that are divided alike (others are left out: what they execute varies)."""
+    runs = with_clock(runs)
     count = statistics.mode(len(one.slices) for one in runs)
     alike = [one for one in runs if len(one.slices) == count]
     lengths = [statistics.median(one.slices[i] for one in alike) for i in range(count)]

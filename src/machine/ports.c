@@ -127,21 +127,25 @@ static bool settle_shared(struct machine *machine, struct machine_pool *pool, st
 }
 
 /* Of a key of the core. */
+/* Without a text: no units. */
+static bool settle_text(const struct machine *machine, const char *text,
+                        struct machine_ports *ports, struct error *error) {
+    memset(ports, 0, sizeof *ports);
+    return !text[0] || ports_parse(machine, text, ports, error);
+}
+
 static bool settle_named(const struct machine *machine, const char *text,
                          struct machine_ports *ports, const char *key, struct error *error) {
-    memset(ports, 0, sizeof *ports);
-    return !text[0] || ports_parse(machine, text, ports, error) ||
-           error_prefix(error, "[core] %s", key);
+    return settle_text(machine, text, ports, error) || error_prefix(error, "[core] %s", key);
 }
 
 static bool settle_beside(const struct machine *machine, struct machine_pool *pool,
                           struct error *error) {
     uint32_t count = 0;
-    memset(&pool->neighbours, 0, sizeof pool->neighbours);
+    if (!settle_text(machine, pool->beside, &pool->neighbours, error))
+        return error_prefix(error, "[pool.%s] beside", pool->name);
     if (!pool->beside[0])
         return true;
-    if (!ports_parse(machine, pool->beside, &pool->neighbours, error))
-        return error_prefix(error, "[pool.%s] beside", pool->name);
     for (uint32_t i = 0; i < machine->pool_count; i++)
         count += (uint32_t)__builtin_popcount(pool->neighbours.units[i]);
     if (pool->shares[0] || count != pool->units ||
@@ -155,10 +159,7 @@ static bool settle_beside(const struct machine *machine, struct machine_pool *po
 
 static bool settle_joint(const struct machine *machine, struct machine_pool *pool,
                          struct error *error) {
-    memset(&pool->together, 0, sizeof pool->together);
-    if (!pool->joint[0])
-        return true;
-    if (!ports_parse(machine, pool->joint, &pool->together, error))
+    if (!settle_text(machine, pool->joint, &pool->together, error))
         return error_prefix(error, "[pool.%s] joint", pool->name);
     for (uint32_t i = 0; i < machine->pool_count; i++)
         if (pool->together.units[i] & ~pool->neighbours.units[i])

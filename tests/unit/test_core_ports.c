@@ -204,7 +204,6 @@ static struct machine branching_machine(uint32_t units, uint16_t beside, uint16_
                                   .beside = "alu",
                                   .neighbours = {{beside}},
                                   .together = {{joint}}};
-    snprintf(pool->joint, sizeof pool->joint, "%s", joint ? "alu" : "");
     return machine;
 }
 

@@ -148,7 +148,7 @@ static uint32_t taken_together(const struct ooo *core, const struct machine_pool
 static uint64_t joint_units(const struct ooo *core, const struct machine_ports *ports) {
     struct machine_ports joint = {{0}};
     for (uint32_t i = 0; i < core->pool_count; i++)
-        if (core->pools[i].joint[0] && !memcmp(&core->pools[i].neighbours, ports, sizeof *ports))
+        if (!memcmp(&core->pools[i].neighbours, ports, sizeof *ports))
             joint.units[i] = taken_together(core, &core->pools[i]);
     return numbered(core, &joint);
 }

@@ -163,6 +163,11 @@ static inline uint32_t place_flags(struct ooo *core, const struct known_insn *in
     return places;
 }
 
+/* A block with a bubble of its own is predicted with no other (enum block_end). */
+static inline uint16_t longer(uint16_t bubble, uint16_t cycles) {
+    return (uint16_t)((bubble & BUBBLE_CYCLES) + cycles);
+}
+
 /* What prediction makes of a branch that goes to `target`, if it is taken (enum block_end). */
 static inline uint16_t branch_bubble(const struct ooo *core, const struct known_insn *insn,
                                      const struct known_insn *target) {
@@ -170,7 +175,7 @@ static inline uint16_t branch_bubble(const struct ooo *core, const struct known_
                      ((insn->traits ^ target->traits) & KNOWN_FILE) == KNOWN_FILE;
     const uint16_t bubble = core->bubbles[insn->branch];
     return far && insn->branch != BRANCH_RETURN && core->far_bubble
-               ? (uint16_t)((bubble & BUBBLE_CYCLES) + core->far_bubble)
+               ? longer(bubble, core->far_bubble)
                : bubble;
 }
 
@@ -180,7 +185,7 @@ static uint16_t with_near_bubble(const struct ooo *core, const struct known_insn
     return branch_is_near(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
                           target->uops->insn_address)
                ? bubble
-               : (uint16_t)((bubble & BUBBLE_CYCLES) + core->near_bubble);
+               : longer(bubble, core->near_bubble);
 }
 
 /* Of a branch that is not taken it is owed: the next block that a taken one begins has it. */
@@ -189,7 +194,7 @@ static void add_slow_bubble(struct ooo *core, const struct known_insn *insn, boo
     const bool conditional = insn->branch == BRANCH_CONDITIONAL;
     const uint16_t bubble = conditional ? core->override_bubble : core->indirect_bubble;
     if (bubble && taken)
-        uop->bubble = (uint16_t)((uop->bubble & BUBBLE_CYCLES) + bubble);
+        uop->bubble = longer(uop->bubble, bubble);
     else if (core->owed_bubble < MOST_OWED)
         core->owed_bubble = (uint16_t)(core->owed_bubble + bubble);
 }
@@ -226,7 +231,7 @@ static inline void resolve_branch(struct ooo *core, const struct known_insn *ins
     if (outcome > PREDICTED_SLOWLY)
         core->owed_bubble = 0; /* fetch waits for something else */
     if (core->owed_bubble && taken)
-        uop->bubble = (uint16_t)((uop->bubble & BUBBLE_CYCLES) + take_owed(core));
+        uop->bubble = longer(uop->bubble, take_owed(core));
     if (core->ideal & IDEAL_BMISP)
         return;
     if (outcome == PREDICTED_WRONG)

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "branch/op_cache.h"
 #include "branch/predictors.h"
 #include "util/array.h"
 
@@ -31,6 +32,7 @@ struct branch_predictor {
     };
     struct tournament fast; /* without choosers: there is none */
     struct btb btb, near;
+    struct op_cache op_cache;
     struct indirect indirect;
     struct return_stack returns;
     bool returns_in_btb, near_far;
@@ -113,6 +115,8 @@ struct branch_predictor *branch_new(const struct machine_branch *machine, struct
     if (predictor && direction_init(predictor, machine) && fast_init(predictor, machine) &&
         btb_init(&predictor->btb, machine->btb_entries, machine->btb_ways, machine->btb_far_ways,
                  machine->btb_hash) &&
+        op_cache_init(&predictor->op_cache, machine->op_cache_entries, machine->op_cache_ways,
+                      machine->op_cache_insns) &&
         btb_init(&predictor->near, machine->near_btb_entries, NEAR_WAYS, 0, true) &&
         indirect_init(&predictor->indirect, machine) &&
         return_stack_init(&predictor->returns, machine->ras_entries)) {
@@ -131,6 +135,7 @@ void branch_free(struct branch_predictor *predictor) {
     tournament_free(&predictor->fast);
     free(predictor->btb.entries);
     free(predictor->near.entries);
+    free(predictor->op_cache.entries);
     free(predictor->indirect.entries);
     free(predictor->returns.addresses);
     free(predictor);
@@ -149,6 +154,7 @@ struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
         tournament_copy(&copy->fast, &predictor->fast);
     btb_copy(&copy->btb, &predictor->btb);
     btb_copy(&copy->near, &predictor->near);
+    op_cache_copy(&copy->op_cache, &predictor->op_cache);
     indirect_copy(&copy->indirect, &predictor->indirect);
     return_stack_copy(&copy->returns, &predictor->returns);
     copy->awaiting = predictor->awaiting;
@@ -262,11 +268,14 @@ struct branch_predictor *branch_replay(const struct branch_predictor *predictor,
                                        const struct machine_branch *machine,
                                        const struct branch_outcomes *outcomes) {
     struct branch_predictor *replay = calloc(1, sizeof *replay);
-    if (!replay || !btb_init(&replay->near, machine->near_btb_entries, NEAR_WAYS, 0, true)) {
+    if (!replay || !btb_init(&replay->near, machine->near_btb_entries, NEAR_WAYS, 0, true) ||
+        !op_cache_init(&replay->op_cache, machine->op_cache_entries, machine->op_cache_ways,
+                       machine->op_cache_insns)) {
         branch_free(replay);
         return NULL;
     }
     btb_copy(&replay->near, &predictor->near);
+    op_cache_copy(&replay->op_cache, &predictor->op_cache);
     replay->near_far = machine->near_btb_far;
     replay->direction = DIRECTION_PERFECT; /* it has no tables */
     replay->awaiting = predictor->awaiting;
@@ -330,6 +339,10 @@ bool branch_is_near(struct branch_predictor *predictor, uint64_t address, enum b
            btb_predict(&predictor->near, address, 0, &target);
 }
 
+struct op_cache *branch_op_cache(struct branch_predictor *predictor) {
+    return predictor->op_cache.entries ? &predictor->op_cache : NULL;
+}
+
 void branch_await(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
                   uint32_t length, bool taken) {
     predictor->awaiting = (struct awaiting_branch){address, kind, length, taken};
@@ -346,4 +359,6 @@ void branch_follow(struct branch_predictor *predictor, uint64_t next) {
 void branch_statistics(const struct branch_predictor *predictor,
                        struct branch_statistics *statistics) {
     *statistics = predictor->statistics;
+    statistics->op_cache_lookups = predictor->op_cache.lookups;
+    statistics->op_cache_misses = predictor->op_cache.misses;
 }

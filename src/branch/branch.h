@@ -12,6 +12,7 @@
 #include "util/error.h"
 
 struct branch_predictor;
+struct op_cache;
 
 enum branch_outcome {
     PREDICTED_RIGHT,
@@ -45,6 +46,10 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
 bool branch_is_near(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
                     uint64_t next);
 
+/* The op cache of the core (branch/op_cache.h), which is the predictor's and ends with it; NULL:
+ * the machine has none. */
+struct op_cache *branch_op_cache(struct branch_predictor *predictor);
+
 /* Instead of branch_predict(), for the last branch before a pause, whose successor is not known
  * yet. The next branch_follow() tells the successor, and the predictor then learns as if it had
  * been known at once. branch_follow() must come before any other branch. */
@@ -68,8 +73,8 @@ void branch_outcomes_free(struct branch_outcomes *outcomes);
 void branch_record(struct branch_predictor *predictor, struct branch_outcomes *outcomes);
 /* In place of a copy of a predictor whose outcomes are recorded from here on, for the same
  * branches: it says what that one said, and counts it. It does not learn, but for the nearest
- * target buffer. `outcomes` must be complete, and must outlive its use and that of its copies.
- * NULL: out of memory. */
+ * target buffer and the op cache. `outcomes` must be complete, and must outlive its use and that of
+ * its copies. NULL: out of memory. */
 struct branch_predictor *branch_replay(const struct branch_predictor *predictor,
                                        const struct machine_branch *machine,
                                        const struct branch_outcomes *outcomes);
@@ -77,6 +82,7 @@ struct branch_predictor *branch_replay(const struct branch_predictor *predictor,
 struct branch_statistics {
     uint64_t conditional, conditional_wrong, indirect, indirect_wrong, returns, returns_wrong,
         direct, late;
+    uint64_t op_cache_lookups, op_cache_misses; /* entries; 0 where there is no op cache */
 };
 void branch_statistics(const struct branch_predictor *predictor,
                        struct branch_statistics *statistics);

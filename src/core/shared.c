@@ -1,6 +1,8 @@
 /* What all kinds of cores do alike: check input, warm and make what a core learns. */
 #include "core/cores.h"
 
+#include "branch/op_cache.h"
+
 #include "util/counters.h"
 
 bool core_input_error(struct error *error) {
@@ -69,12 +71,25 @@ void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift,
                accesses_of(input, insn), line);
 }
 
+/* As predecode takes them, whose compares fuse with the branches behind them. */
+static void warm_op_cache(struct op_cache *cache, const struct static_insn *insn,
+                          const struct static_insn *before) {
+    const uint64_t last = insn->address + insn->length - 1;
+    if (before && before->flags & INSN_SETS_FLAGS_FOR_FUSION &&
+        insn->flags & INSN_FUSES_WITH_FLAGS && cache->next == insn->address)
+        op_cache_fuse(cache, last);
+    else
+        op_cache_take(cache, insn->address, last);
+}
+
 /* `memory`: NULL is a constant where it is. */
 static inline __attribute__((always_inline)) bool
 warm(struct memory *memory, struct branch_predictor *predictor, uint32_t fetch_line_shift,
      const struct core_input *input, struct error *error) {
     const struct code *code = input->code;
     const struct dynamic_insn *insn = input->insns, *const end = insn + input->insn_count;
+    struct op_cache *const op_cache = branch_op_cache(predictor);
+    const struct static_insn *before = NULL;
     uint64_t line = UINT64_MAX;
     for (; insn < end; insn++) {
         if (!core_input_is_there(code, insn, input->access_count, input->first_access))
@@ -84,6 +99,9 @@ warm(struct memory *memory, struct branch_predictor *predictor, uint32_t fetch_l
             branch_follow(predictor, what->address);
         if (memory)
             warm_lines(memory, fetch_line_shift, what, insn, accesses_of(input, insn), &line);
+        if (op_cache && !(insn->flags & DYN_FAULT))
+            warm_op_cache(op_cache, what, before);
+        before = what;
         if (what->branch != BRANCH_NONE)
             warm_branch(predictor, code, insn, insn + 1 < end && insn[1].insn < code->insn_count);
     }

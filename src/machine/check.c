@@ -322,6 +322,13 @@ static bool check_branch(const struct machine_branch *branch, struct error *erro
         return error_set(error,
                          "[branch] near_btb_entries = %u: must be 0, or a power of two from 4 on",
                          branch->near_btb_entries);
+    if (branch->op_cache_entries &&
+        (branch->op_cache_entries % branch->op_cache_ways ||
+         !is_power_of_two(branch->op_cache_entries / branch->op_cache_ways)))
+        return error_set(error,
+                         "[opcache] entries = %u: entries / (ways = %u), the number of sets, must "
+                         "be a power of two",
+                         branch->op_cache_entries, branch->op_cache_ways);
     bool uses_history = branch->direction == DIRECTION_GSHARE ||
                         branch->direction == DIRECTION_TOURNAMENT || branch->override_bubble;
     if (branch->override_bubble && branch->direction != DIRECTION_TAGE)

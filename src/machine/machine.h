@@ -196,6 +196,8 @@ struct machine_branch {
     uint32_t prediction_ahead; /* cycles that prediction may be ahead of fetch */
     uint32_t lines_ahead;      /* lines of code that prediction asks for before fetch comes to them
                                   (fetch-directed prefetching: Reinman, Calder and Austin 1999) */
+    /* What the core keeps of decoded code (branch/op_cache.h); 0 entries: all of it. */
+    uint32_t op_cache_entries, op_cache_ways, op_cache_insns;
 };
 
 enum disambiguation_kind {
@@ -216,6 +218,10 @@ struct machine_core {
     uint32_t outstanding_branches; /* unresolved; 0: unlimited */
     uint32_t fetch_target_queue;   /* fetch packets from fetch to commit; 0: unlimited */
     uint32_t frontend_depth;       /* cycles from fetch to the earliest dispatch */
+    /* Of code that the op cache has not: instructions decoded per cycle, of one aligned block of so
+     * many bytes (0: no such limit), and cycles until fetch delivers them: where it begins anew,
+     * and where it goes on behind others. */
+    uint32_t decode_width, decode_bytes, decode_restart, decode_switch;
     uint32_t redirect;       /* cycles from the branch's execution to fetch of the right path */
     uint32_t dispatch_width; /* µops; in order: issued per cycle, in all */
     uint32_t rob;            /* µops */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNLIMITED = 255, WINDOW_TIMES = 20 };
+enum { UNLIMITED = NO_LIMIT, WINDOW_TIMES = 20 };
 #define QUEUE_FULL UINT64_C(0x8000) /* a full queue's occupancy; no queue is larger */
 
 static void widen_window(struct ooo *core) {
@@ -52,7 +52,8 @@ static void set_bubbles(struct ooo *core, const struct machine_branch *branch) {
 
 static void free_bandwidth(struct ooo *core) {
     struct machine_core *machine = &core->machine;
-    machine->fetch_width = machine->dispatch_width = UNLIMITED;
+    machine->fetch_width = machine->dispatch_width = machine->decode_width = UNLIMITED;
+    machine->decode_bytes = 0;
     machine->commit_width = UNLIMITED / core->most_of_place;
     machine->store_drain = UNLIMITED;
     machine->store_block = machine->split_store = machine->partial_store = 0;
@@ -265,6 +266,11 @@ bool configure(struct ooo *core, const struct machine *machine) {
         free_bandwidth(core);
     if (core->ideal & IDEAL_SPLIT)
         free_splits(core);
+    if (core->ideal & IDEAL_IMISS)
+        core->machine.decode_restart = core->machine.decode_switch = 0;
+    core->has_op_cache = machine->branch.op_cache_entries != 0;
+    core->decode_mask = core->machine.decode_bytes ? -(uint64_t)core->machine.decode_bytes : 0;
+    core->now.fetch_width = core->machine.fetch_width;
     core->branches_available = core->machine.outstanding_branches;
     core->limited = core->machine.outstanding_branches ? U_BRANCH_ENTRY : 0;
     core->notes_more = core->ideal & (IDEAL_SHALU | IDEAL_LGALU) || machine->core.memory_renaming ||

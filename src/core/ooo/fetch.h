@@ -32,6 +32,18 @@ static inline void predict_next(const struct ooo *core, struct standing *now, ui
     now->follower = bubble >> LEADS & (FOLLOWS_JUMP | FOLLOWS_CALL);
 }
 
+/* Instructions that the packet of this cycle takes. Decoding goes on across packets: what one that
+ * a branch or its block ended has left, the next one has besides, if it is of the next cycle. */
+static inline uint32_t width_of(const struct ooo *core, const struct standing *now,
+                                uint64_t cycle) {
+    const struct machine_core *machine = &core->machine;
+    if (__builtin_expect(!now->decoding, 1))
+        return machine->fetch_width;
+    const bool follows = now->packet_insns && cycle == now->packet_cycle + 1;
+    const uint32_t left = follows ? now->fetch_width - now->packet_insns : 0;
+    return (uint32_t)lesser(machine->decode_width + left, machine->fetch_width);
+}
+
 /* A packet of its own cycle: after the one before, when fetch may go on, when it is predicted, when
  * there is room in the fetch buffer and in the fetch target queue, which keeps a packet until its
  * last µop commits. `flags`: of its first µop. */
@@ -44,6 +56,7 @@ STAGE void open_packet(struct ooo *core, struct standing *now, uint64_t room, ui
     cycle = later(cycle, now->predicted);
     if (core->packet_limit && now->packet >= core->packet_limit)
         cycle = later(cycle, core->packet_commit[(now->packet - core->packet_limit) & core->mask]);
+    now->fetch_width = width_of(core, now, cycle);
     now->packet_cycle = cycle;
     now->packet_room = cycle + 1;
     now->packet_ends = now->packet_insns = now->packet_taken = 0;
@@ -83,7 +96,7 @@ static inline void note_line(struct ooo *core, struct standing *now, uint64_t cy
 STAGE void fetch_line(struct ooo *core, struct standing *now, uint64_t at, uint64_t address,
                       uint64_t room, struct uop_cycles *uop) {
     const uint64_t cycle = now->packet_cycle;
-    if (memory_fetch_hits(core->memory, cycle, address)) {
+    if ((core->has_op_cache && !now->decoding) || memory_fetch_hits(core->memory, cycle, address)) {
         note_line(core, now, cycle);
         return;
     }
@@ -120,19 +133,55 @@ STAGE void fetch_lines(struct ooo *core, struct standing *now, uint64_t at,
         fetch_line(core, now, at, last, room, uop);
 }
 
+/* Fetch goes over from the op cache to the decoders, or back: what it takes from either is of
+ * cycles of their own. What is decoded is there some cycles later: all of these where fetch begins
+ * anew. */
+static __attribute__((noinline)) void switch_decoding(struct ooo *core, struct standing *now,
+                                                      bool decoding, uint64_t room,
+                                                      uint32_t flags) {
+    const struct machine_core *machine = &core->machine;
+    if (now->packet_filled && machine->decode_width < NO_LIMIT)
+        open_packet(core, now, room, flags);
+    now->decoding = decoding;
+    now->fetch_width = decoding ? machine->decode_width : machine->fetch_width;
+    now->packet_insns = 0;
+    const bool anew = now->packet == now->restart_packet && !now->packet_filled;
+    const uint32_t delay = anew ? machine->decode_restart : machine->decode_switch;
+    if (decoding && delay) {
+        now->next_delay_cache += delay;
+        now->fetch_resume = now->packet_cycle + delay;
+        open_packet(core, now, room, flags);
+    }
+}
+
+/* Of what is decoded: an instruction in another block of bytes than the packet's first is decoded
+ * in another cycle. */
+STAGE void fetch_bytes(struct ooo *core, struct standing *now, uint64_t address, uint64_t room,
+                       uint32_t flags) {
+    if (now->packet_filled && (now->packet_address ^ address) & core->decode_mask)
+        open_packet(core, now, room, flags);
+    if (!now->packet_filled)
+        now->packet_address = address;
+}
+
 /* The cycle in which the µop is fetched. */
 STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
                        const struct stream_uop *stream, uint32_t flags, struct uop_cycles *uop) {
     const uint64_t room = core->earlier.fetch[place_of(core, at)];
     if (room >= now->packet_room || flags & now->packet_ends)
         open_packet(core, now, room, flags);
+    if (__builtin_expect(stream->decoded | now->decoding, 0)) {
+        if (stream->decoded != now->decoding)
+            switch_decoding(core, now, stream->decoded, room, flags);
+        if (now->decoding && flags & U_FIRST)
+            fetch_bytes(core, now, stream->operands->insn_address, room, flags);
+    }
     if (flags & (U_NEW_LINE | U_CROSSES_LINE))
         fetch_lines(core, now, at, stream, flags, room, uop);
     if (flags & U_FIRST) {
         now->insns++;
         now->packet_insns++;
-        now->packet_ends =
-            U_NEW_BLOCK | (now->packet_insns == core->machine.fetch_width ? U_FIRST : 0);
+        now->packet_ends = U_NEW_BLOCK | (now->packet_insns == now->fetch_width ? U_FIRST : 0);
     }
     now->packet_filled = true;
     uop->fetch = now->packet_cycle;
@@ -150,6 +199,7 @@ static inline void redirect_fetch(struct ooo *core, struct standing *now, uint32
         resume_fetch(now, uop->complete + machine->redirect);
     } else if (flags & U_LATE) {
         resume_fetch(now, now->packet_cycle + 1 + core->btb_miss_penalty);
+        now->decoding = core->has_op_cache; /* that is part of it */
     } else if (!(bubble & BUBBLE_CYCLES) && ++now->packet_taken < machine->taken_branches) {
         now->packet_ends &= ~(uint32_t)U_NEW_BLOCK; /* and goes on in another block */
         return;

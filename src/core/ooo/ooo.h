@@ -76,6 +76,8 @@ struct ooo {
     uint32_t far_bit, prediction_ahead, prediction_width, lines_ahead;
     uint32_t fetch_line_shift;
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
+    uint64_t decode_mask;                       /* likewise, of what is decoded in a cycle */
+    bool has_op_cache;
     uint64_t
         split_mask; /* place in a line of the L1D; all ones: loads in two lines are as others */
     uint32_t most_of_place;      /* µops */
@@ -228,6 +230,7 @@ struct ooo {
 
     struct memory_statistics memory_before; /* what was predecoded was pushed (ooo_needless()) */
     uint32_t pushed_flags;                  /* of all its µops */
+    bool pushed_decoded;                    /* the op cache did not have all of it */
     bool failed_forward;                    /* a store that covers only a part of a load was met */
     bool met_split;                         /* and a load or store that lies in two lines */
 };

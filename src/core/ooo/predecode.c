@@ -9,6 +9,8 @@
  * The stream keeps a µop until it commits, so a flush only has to fetch it again. The last
  * instruction of the input waits for its successor. */
 #include "core/ooo/blocks.h"
+
+#include "branch/op_cache.h"
 #include "util/array.h"
 
 #include <assert.h>
@@ -111,7 +113,7 @@ static inline struct stream_uop *put(struct ooo *core, uint64_t at,
     uop->flags = prepared->flags | places;
     uop->insn = insn;
     uop->operands = prepared;
-    uop->access_count = 0;
+    uop->access_count = uop->decoded = 0;
     uop->unit = prepared->unit;
     return uop;
 }
@@ -357,15 +359,34 @@ static bool emit_any(struct ooo *core, const struct input *input, const struct d
     return true;
 }
 
+/* Which of the µops from `first` on are decoded. */
+static void note_decoded(const struct ooo *core, uint64_t first) {
+    struct op_cache *cache = branch_op_cache(core->predictor);
+    for (uint64_t at = first; at < core->produced; at++) {
+        struct stream_uop *uop = &core->stream[at & core->stream_mask];
+        const struct prepared_uop *operands = uop->operands;
+        const uint64_t begin = operands->insn_address;
+        if (uop->flags & U_FIRST)
+            op_cache_take(cache, begin, begin + operands->insn_length - 1);
+        if (uop->flags & U_FUSED)
+            op_cache_fuse(cache, uop->address);
+        uop->decoded = cache->missed;
+    }
+}
+
 bool predecode_step(struct ooo *core, const struct input *input, const struct dynamic_insn *next) {
     const struct dynamic_insn *dynamic = input->insn;
     const struct known_insn *insn = &core->known[dynamic->insn];
+    const uint64_t first = core->produced;
     struct stream_uop *last;
     if (chunk_is_full(core))
         return false;
     if (dynamic->flags & DYN_FAULT) /* did not complete: it leaves no trace but its handler */
         return true;
-    if (!emit_any(core, input, next, &last))
+    const bool whole = emit_any(core, input, next, &last);
+    if (core->has_op_cache)
+        note_decoded(core, first);
+    if (!whole)
         return false;
     if (!last)
         return true;
@@ -417,6 +438,8 @@ static inline uint32_t emit_block(struct ooo *core, const struct core_input *bat
     }
     if (taken)
         core->stream[first & core->stream_mask].flags |= places;
+    if (taken && core->has_op_cache)
+        note_decoded(core, first);
     return taken;
 }
 

@@ -103,6 +103,7 @@ bool ooo_push_predecoded(struct ooo *core, const struct ooo *from, struct error 
             struct stream_uop *uop = &core->stream[core->produced & core->stream_mask];
             *uop = kept->uops[core->produced];
             core->pushed_flags |= uop->flags;
+            core->pushed_decoded |= uop->decoded;
             uop->flags &= uop->flags & U_LOAD ? left | U_LONG : left; /* a load in two lines */
             if (without_bubbles && uop->flags & U_BRANCH)
                 uop->bubble = 0;
@@ -119,9 +120,10 @@ uint32_t ooo_needless(const struct ooo *core) {
     const struct memory_statistics *before = &core->memory_before;
     struct memory_statistics now;
     memory_statistics(core->memory, &now);
-    const bool fetches_hit =
-        now.l1i.misses == before->l1i.misses && now.l1i.pending_hits == before->l1i.pending_hits &&
-        now.l1i.prefetches == before->l1i.prefetches && now.itlb_misses == before->itlb_misses;
+    const bool fetches_hit = !core->pushed_decoded && now.l1i.misses == before->l1i.misses &&
+                             now.l1i.pending_hits == before->l1i.pending_hits &&
+                             now.l1i.prefetches == before->l1i.prefetches &&
+                             now.itlb_misses == before->itlb_misses;
     return (fetches_hit ? (uint32_t)IDEAL_IMISS : 0u) |
            (core->pushed_flags & (U_MISPREDICTED | U_LATE) ? 0u : (uint32_t)IDEAL_BMISP) |
            (core->failed_forward ? 0u : (uint32_t)IDEAL_STFWD) |

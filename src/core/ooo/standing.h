@@ -19,6 +19,7 @@ struct uop_cycles {
 };
 
 enum { WINDOW_STRIDE = 2048 };
+enum { NO_LIMIT = 255 }; /* of a width */
 
 /* What prediction makes of the branch at the end of a block: cycles that it loses behind it, and
  * whether another block may be predicted in the same cycle. */
@@ -45,7 +46,11 @@ struct standing {
     uint64_t packet_room;       /* room from this cycle on comes too late for it; 0: none is open */
     uint32_t packet_ends;       /* flags of a µop that it does not take */
     uint32_t packet_insns, packet_taken;
-    uint32_t delay_cache, delay_tlb;           /* cycles that the packet waited for lines */
+    uint32_t fetch_width;            /* instructions of a packet: of what is decoded fewer */
+    bool decoding;                   /* its instructions are decoded: the op cache has them not */
+    uint64_t restart_packet;         /* the first since fetch began anew */
+    uint64_t packet_address;         /* with `decoding`: of its first instruction */
+    uint32_t delay_cache, delay_tlb; /* cycles that the packet waited for lines */
     uint32_t next_delay_cache, next_delay_tlb; /* that the next one does */
     bool packet_filled;                        /* it has µops */
     uint64_t insns, fused; /* instructions begun, a fused pair as one; and such pairs */
@@ -64,6 +69,8 @@ static inline void resume_fetch(struct standing *now, uint64_t cycle) {
     now->fetch_resume = cycle;
     now->predicted = now->redirected = cycle;
     now->predicted_blocks = UINT32_MAX;
+    now->restart_packet = now->packet + now->packet_filled;
+    now->decoding = false;
 }
 
 /* By register: when its value wakes those who read it; with lives, who writes it; where operations

@@ -146,7 +146,8 @@ struct stream_uop {
                                 block_end */
     };
     uint16_t unit; /* where it executes: its row of `units` */
-    uint32_t access_count : 8;
+    uint32_t access_count : 7;
+    uint32_t decoded : 1; /* the op cache has it not (branch/op_cache.h) */
     uint32_t access : 24; /* more than one access: low bits of their first index in `gathers` */
 };
 static_assert(sizeof(struct stream_uop) == 32, "two to a cache line");

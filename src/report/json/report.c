@@ -48,6 +48,15 @@ static json_t *branch_object(const struct branch_statistics *branch) {
                      (json_int_t)branch->direct, "late_targets", (json_int_t)branch->late);
 }
 
+/* Entries of the op cache that fetch asked for. */
+static json_t *op_cache_object(const struct machine *machine,
+                               const struct branch_statistics *branch) {
+    return machine->branch.op_cache_entries && !machine->core.in_order
+               ? json_pack("{s:I, s:I}", "lookups", (json_int_t)branch->op_cache_lookups, "misses",
+                           (json_int_t)branch->op_cache_misses)
+               : json_null();
+}
+
 static json_t *statistics_object(const struct report *report) {
     const struct core_statistics *counted = &report->simulation->counted;
     const struct memory_statistics *memory = &counted->memory;
@@ -60,6 +69,7 @@ static json_t *statistics_object(const struct report *report) {
         (json_int_t)counted->flushes, "system_calls", (json_int_t)counted->system_calls, "branches",
         branch_object(&counted->branch), "l1i", cache_object(&memory->l1i), "l1d",
         cache_object(&memory->l1d));
+    json_object_set_new(object, "op_cache", op_cache_object(machine, &counted->branch));
     json_object_set_new(object, "l2",
                         machine->l2.present ? cache_object(&memory->l2) : json_null());
     json_object_set_new(object, "llc",

@@ -230,13 +230,16 @@ static void print_rates(const struct report *report, const struct page *page) {
     const struct memory_statistics *memory = &counted->memory;
     const struct machine *machine = report->machine;
     uint64_t wrong = branch->conditional_wrong + branch->indirect_wrong + branch->returns_wrong;
-    char text[160];
+    char text[200], decoded[RATE_BYTES] = "";
     fputc('\n', page->file);
+    if (branch->op_cache_lookups)
+        snprintf(decoded, sizeof decoded, " op cache %.2f,",
+                 ratio((double)branch->op_cache_misses, thousands));
     /* The predictor learns as ever where branches are taken for predicted right. */
     snprintf(text, sizeof text,
-             "misses per 1000 instructions: branches %.2f%s, L1I %.2f, L1D %.2f, DTLB %.2f",
+             "misses per 1000 instructions: branches %.2f%s,%s L1I %.2f, L1D %.2f, DTLB %.2f",
              ratio((double)wrong, thousands), report->ideal & IDEAL_BMISP ? " (at no cost)" : "",
-             ratio((double)memory->l1i.misses, thousands),
+             decoded, ratio((double)memory->l1i.misses, thousands),
              ratio((double)memory->l1d.misses, thousands),
              ratio((double)memory->dtlb_misses, thousands));
     page_wrap(page, text, NULL, "", "  ");

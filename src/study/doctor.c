@@ -13,6 +13,7 @@
 #include "live/collector.h"
 #include "live/counters.h"
 #include "machine/choice.h"
+#include "machine/default.h"
 #include "program/program.h"
 #include "store/store.h"
 #include "trace/trace.h"
@@ -74,6 +75,31 @@ static void look_at_emulator(struct doctor *doctor) {
         mend(finding, "sudo apt install qemu-user");
 }
 
+/* A description of this host is written where it is looked for. What CULPRIT_MACHINE names comes
+ * before it. */
+static void mend_machine(struct finding *finding, const struct machine *machine) {
+    char path[PATH_MAX], *command = NULL;
+    size_t size;
+    const char *named = getenv("CULPRIT_MACHINE");
+    if (!machine && named && *named) {
+        mend(finding, "unset CULPRIT_MACHINE");
+        return;
+    }
+    FILE *file = machine_host_file(path) ? open_memstream(&command, &size) : NULL;
+    if (!file)
+        return;
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    fprintf(file, "mkdir -p ");
+    text_put_word(file, folder);
+    fprintf(file, " && culprit calibrate -o ");
+    text_put_word(file, path);
+    if (fclose(file) == 0 && size < sizeof finding->mend)
+        mend(finding, command);
+    free(command);
+}
+
 static void look_at_machine(struct doctor *doctor) {
     struct machine_choice *choice = calloc(1, sizeof *choice);
     const struct machine_options options = {.chips = true};
@@ -92,7 +118,7 @@ static void look_at_machine(struct doctor *doctor) {
     else
         found(finding, "%s", error.message);
     if (!own)
-        mend(finding, "culprit calibrate");
+        mend_machine(finding, machine);
     free(choice);
 }
 

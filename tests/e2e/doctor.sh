@@ -40,6 +40,20 @@ without_plugins() {
 }
 check "emulators without plugins are missing" without_plugins
 
+# A description of this host that is broken: the command puts a new one where it is looked for.
+broken_description() {
+    local host=$scratch/config/culprit/host.ini command
+    mkdir -p "$scratch/config/culprit" && echo 'rob = = 3' >"$host" &&
+        env -u CULPRIT_MACHINE XDG_CONFIG_HOME="$scratch/config" COLUMNS=400 "$CULPRIT" doctor >"$scratch/said"
+    [ $? = 1 ] && cat "$scratch/said" && grep -q '^missing  a description of this processor: .*host\.ini:1: no key rob' "$scratch/said" || return 1
+    command=$(sed -n 's/^ *mend it: \(mkdir .*calibrate.*\)/\1/p' "$scratch/said")
+    [ "$command" = "mkdir -p $scratch/config/culprit && culprit calibrate -o $host" ] && rm -r "$scratch/config" &&
+        PATH=$(dirname "$CULPRIT"):$PATH bash -c "$command --quick --only width" >/dev/null && run machines check "$host" &&
+        CULPRIT_MACHINE=none COLUMNS=400 run doctor >"$scratch/said"
+    [ $? = 1 ] && grep -A1 '^missing  a description of this processor' "$scratch/said" | grep -qx ' *mend it: unset CULPRIT_MACHINE'
+}
+check "a description of this host that is broken is mended" broken_description
+
 run completion bash >"$scratch/bash" || exit 1
 # completes WORDS...: what bash proposes for the last of these words.
 completes() {

@@ -36,7 +36,7 @@ static const struct option_row OPTIONS[] = {
     TEXT("output", "FILE", file,
          "Write a machine file there: what was measured, and the published figures of the nearest "
          "machine for the rest; each line says which. Instruction forms go to a file beside it, "
-         "which ends in .forms",
+         "which ends in .forms. -: to standard output, and the report to standard error",
          .letter = 'o', .written = true, .not_again = true),
     TAKE("only", "PART", take_part, "Measure only this part, of those below; may be repeated"),
     FLAG("quick", run.quick, "Fewer repetitions"),
@@ -99,9 +99,10 @@ static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     if (job->file && !calibrated_files_write(&job->files, &job->run, error))
         return false;
+    FILE *file = job->file && !strcmp(job->file, "-") ? stderr : stdout;
     if (job->verb.output.json)
-        return calibration_json(&job->run, stdout, error) && output_flush("the report", error);
-    calibration_text(&job->run, stdout);
+        return calibration_json(&job->run, file, error) && output_flush("the report", error);
+    calibration_text(&job->run, file);
     return output_flush("the report", error);
 }
 

@@ -374,6 +374,12 @@ two_at_once() {
         grep -q '"value": 6.0' "$scratch/other.json"
 }
 
+# A machine file on standard output has it to itself.
+on_standard_output() {
+    run calibrate --quick --only width --json -o - >"$scratch/out.ini" 2>"$scratch/report.json" &&
+        run machines check "$scratch/out.ini" && test "$(value 'dispatch width')" != 0.0
+}
+
 fails_with() {
     local message=$1
     shift
@@ -407,6 +413,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
 fi
 if [ "$(uname -m)" = x86_64 ]; then
     check "this processor is measured, or unknown" this_processor
+    check "a machine file on standard output has it to itself" on_standard_output
     check "lines of another processor are measured, or unknown" transfers
     check "so is the waking of threads" wakes
     check "so is what others leave of the last cache" retention

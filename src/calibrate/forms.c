@@ -57,7 +57,7 @@ static void say_refused(struct forms_run *run) {
         if (run->refused[reason])
             length += (size_t)snprintf(
                 run->table->refused + length, sizeof run->table->refused - length,
-                "%s%u forms %s (%.2f %%)", length ? ", " : "", run->refused[reason],
+                "%s%u %s (%.2f %%)", length ? ", " : "", run->refused[reason],
                 form_reason_text((enum form_reason)reason), run->refused_share[reason]);
 }
 
@@ -119,17 +119,17 @@ static void tell(struct calibration *calibration, const struct forms_run *run) {
     const struct form_table *table = run->table;
     struct finding measured = {.what = "instruction forms", .unit = "forms"};
     struct finding share = {.what = "their share of executed instructions", .unit = "%"};
-    struct finding transfer = {.what =
-                                   "move between general and vector registers, half of there and "
-                                   "back",
-                               .unit = "cycles"};
+    struct finding transfer = {.what = "move from or to a vector register",
+                               .unit = "cycles",
+                               .note = "half of there and back, of a general register"};
     double shares = 0;
     for (size_t i = 0; i < table->count; i++) {
         const bool has = !isnan(table->forms[i].throughput);
         measured.value += has;
         shares += has ? table->forms[i].share / 1e4 : 0;
     }
-    snprintf(measured.note, sizeof measured.note, "%.150s", table->refused);
+    if (table->refused[0])
+        snprintf(measured.note, sizeof measured.note, "not measured: %.140s", table->refused);
     share.value = shares;
     calibration_found(calibration, &measured);
     calibration_found(calibration, &share);

@@ -4,13 +4,14 @@
 #include "calibrate/dispatch.h"
 #include "calibrate/parts.h"
 
-static void conclude(struct finding *width, const struct dispatch *dispatch) {
+static void conclude(struct finding *width, const struct dispatch *dispatch, bool simulated) {
     width->spread = 0;
     width->value = dispatch->width;
     if (!dispatch->whole) {
         width->state = FINDING_UNKNOWN;
-        snprintf(width->note, sizeof width->note,
-                 "no whole number: another thread of the core has its part");
+        snprintf(width->note, sizeof width->note, "%s",
+                 simulated ? "no mix of instructions comes near a whole number"
+                           : "no whole number: another thread of the core has its part");
     } else if (dispatch->no_ops_share) {
         snprintf(width->note, sizeof width->note, "no-ops share µops");
     }
@@ -37,7 +38,7 @@ static bool run(struct calibration *calibration, struct error *error) {
         calibration_found(calibration, &finding);
     }
     if (finding_rests_on(&width, dispatch.results, 1))
-        conclude(&width, &dispatch);
+        conclude(&width, &dispatch, calibration->meter->simulated);
     calibration_found(calibration, &width);
     return true;
 }

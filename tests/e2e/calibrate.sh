@@ -68,7 +68,7 @@ branches_of_two_buffers_read_back() {
 }
 
 text_is_whole() {
-    local parts='--only calls --only tlb --only forwarding --only fused --only rename'
+    local parts='--only calls --only tlb --only forwarding --only fused --only rename --only forms'
     run calibrate --quick --simulated granite-rapids $parts >"$scratch/text" &&
         run calibrate --quick --simulated granite-rapids $parts --json >"$scratch/report.json" &&
         grep -q '^ *measured  *granite-rapids$' "$scratch/text" &&
@@ -80,6 +80,13 @@ for finding in json.load(open(sys.argv[2]))["findings"]:
     line = next(line for line in lines if line.strip().startswith(finding["what"] + " "))
     assert line[40:50].strip() and line[49] != " " and line[50:51] in ("", " "), line
 ' "$scratch/text" "$scratch/report.json"
+}
+
+# No other thread takes a part of a simulated core: it is the pipes of one in order.
+no_width_is_no_thread() {
+    run calibrate --quick --simulated alpha21164 --only width >"$scratch/text" &&
+        grep -q 'no mix of instructions comes near a whole number' "$scratch/text" ||
+        { cat "$scratch/text"; return 1; }
 }
 
 # Sets of the last cache go by page frames, which have no order: what it can hold is not exact.
@@ -396,6 +403,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "stores of parts of words are read back" words_read_back
     check "CPUID is read back" cpuid_reads_back
     check "the text has names in full, in 80 columns" text_is_whole
+    check "a simulated core is not said to have another thread" no_width_is_no_thread
     check "sizes that are not exact are told in units" sizes_are_told_in_units
     check "caches of a simulated machine are read back" caches_read_back
     check "caches of few sets of a simulated machine are read back" small_caches_read_back

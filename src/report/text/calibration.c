@@ -1,4 +1,5 @@
 /* A calibration as text. */
+#include <math.h>
 #include <string.h>
 
 #include "calibrate/machine_file.h"
@@ -9,6 +10,16 @@
 enum { COLUMNS = 80, NAMES = 38 };
 #define NOTE_MARGIN "      "
 
+/* To four places, so that it fits its column. */
+static double rounded(double value) {
+    return round(value * 1e4) / 1e4 + 0.0;
+}
+
+/* Of what rounds to nothing it says a ten-thousandth. */
+static double rounded_spread(double spread) {
+    return spread < 1e-3 ? fmax(rounded(spread), 1e-4) : spread;
+}
+
 static void put_value(const struct finding *finding, FILE *file) {
     char text[MACHINE_VALUE];
     if (finding->state != FINDING_MEASURED)
@@ -17,10 +28,12 @@ static void put_value(const struct finding *finding, FILE *file) {
     else if (finding->word || !strcmp(finding->unit, "bytes"))
         finding_value(finding, text);
     else
-        snprintf(text, sizeof text, finding->value < 10000 ? "%.4g" : "%.0f", finding->value);
+        snprintf(text, sizeof text, finding->value < 10000 ? "%.4g" : "%.0f",
+                 rounded(finding->value));
     fprintf(file, "%10s", text);
     if (finding->state == FINDING_MEASURED && finding->spread > 0)
-        snprintf(text, sizeof text, finding->spread < 100 ? "+- %.2g" : "+- %.0f", finding->spread);
+        snprintf(text, sizeof text, finding->spread < 100 ? "+- %.2g" : "+- %.0f",
+                 rounded_spread(finding->spread));
     else
         *text = '\0';
     fprintf(file, " %-9s", text);

@@ -99,12 +99,13 @@ static bool has_form(const struct form_table *table, insn_form form) {
 
 bool form_table_write(const struct form_table *table, const struct machine *published,
                       const char *processor, FILE *file) {
-    fprintf(file,
-            "; Instruction forms of %s, measured by culprit calibrate.\n"
-            "; Latency from data, a: from the address to the result, f: to the flags; cycles per\n"
-            "; instruction of independent ones; ports are not measured. Behind ';' the share of\n"
-            "; executed instructions in Debian's programs, in millionths.\n",
-            processor);
+    fprintf(
+        file,
+        "; Instruction forms of %s, measured by culprit calibrate.\n"
+        "; Latency from data, a: from the address to the result, f: to the flags; cycles per\n"
+        "; instruction of independent ones. Ports are not measured, but those of %s.\n"
+        "; Behind ';' the share of executed instructions in Debian's programs, in millionths.\n",
+        processor, published->name);
     if (table->refused[0])
         fprintf(file, "; Not measured: %s.\n", table->refused);
     for (size_t i = 0; i < table->count; i++)

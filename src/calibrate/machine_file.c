@@ -157,6 +157,13 @@ static void write_key(const struct calibration *calibration, const struct machin
         }
     }
     fprintf(file, "%-20s = %-10s ; ", name ? name + 1 : line->key, line->value);
+    if (!measured && finding && finding->state == FINDING_MEASURED) {
+        char value[MACHINE_VALUE];
+        finding_value(finding, value);
+        fprintf(file, "measured %s, which other figures here do not allow; published (%s)\n", value,
+                base->name);
+        return;
+    }
     if (!measured) {
         fprintf(file, "%spublished (%s)\n", finding ? "not measurable here; " : "", base->name);
         return;
@@ -185,7 +192,8 @@ bool calibration_write(const struct calibration *calibration, const struct machi
     struct line line = {0};
     while (rest && (next = strsep(&rest, "\n"))) {
         read_line(next, &line);
-        if (line.is_key && (!strcmp(line.key, "description") || !strcmp(line.key, "processor")))
+        if (line.is_key && (!strcmp(line.key, "name") || !strcmp(line.key, "description") ||
+                            !strcmp(line.key, "processor")))
             fprintf(file, "%s\n", next);
         else if (line.is_key && forms && !strcmp(line.key, "forms"))
             fprintf(file, "%-20s = %-10s ; measured\n", line.key, forms);

@@ -135,6 +135,7 @@ static void each_line_says_where_its_figure_is_from(void **state) {
     assert_line(text, "core",
                 "load_queue           = 88         ; not measurable here; published (zen4)");
     assert_line(text, "core", "store_queue          = 64         ; published (zen4)");
+    assert_null(strstr(text, "host       ; published")); /* its name is nobody's figure */
     assert_line(text, "l2", "latency              = 15         ; measured: l2.load_to_use 16.2");
     free(text);
 }
@@ -172,7 +173,8 @@ static void what_no_machine_can_have_is_left_out(void **state) {
     found("l1d.load_to_use", 5, FINDING_MEASURED);
     char *text = file();
     assert_line(text, "l1d",
-                "size                 = 32K        ; not measurable here; published (zen4)");
+                "size                 = 32K        ; measured 48K, which other figures here do not "
+                "allow; published (zen4)");
     assert_line(text, "l1d", "latency              = 4          ; measured: l1d.load_to_use 5");
     free(text);
 }

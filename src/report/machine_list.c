@@ -29,6 +29,7 @@ static void add_row(struct table *table, const char *name, const struct machine 
 /* What is simulated on this host when no machine is named, by architecture. */
 struct defaults {
     struct machine machines[ISA_COUNT];
+    char shown[PATH_MAX]; /* that for x86-64, as 'machines show' finds it */
 };
 
 static const char *const ISA_NAMES[ISA_COUNT] = {
@@ -43,6 +44,10 @@ static bool read_defaults(struct defaults *defaults, struct error *error) {
             !machine_load(chosen.name, &defaults->machines[isa], error))
             return false;
         defaults->machines[isa].chosen = chosen.reason;
+        if (isa == ISA_X86_64)
+            snprintf(defaults->shown, sizeof defaults->shown, "%s",
+                     chosen.reason.by == MACHINE_BY_ENVIRONMENT ? chosen.name
+                                                                : defaults->machines[isa].name);
     }
     return true;
 }
@@ -107,8 +112,9 @@ bool machine_list_print(bool json, void (*complain)(const struct error *error), 
         table_print(table);
         if (known)
             print_defaults(&defaults, &page);
-        fprintf(file, "\nnext: culprit machines show %s\n",
-                known ? defaults.machines[ISA_X86_64].name : "zen4");
+        fprintf(file, "\nnext: culprit machines show ");
+        text_put_word(file, known ? defaults.shown : "zen4");
+        fputc('\n', file);
     }
     json_decref(array);
     table_free(table);

@@ -58,6 +58,14 @@ by_variable() {
         'r["machine_chosen"] == {"by": "environment", "why": "CULPRIT_MACHINE names it"}' &&
         CULPRIT_MACHINE=nomachine fails_with 125 "CULPRIT_MACHINE: no machine nomachine" run sim -- "$program"
 }
+# What is said to come next works: of a file that the variable names, too, whatever its machine's name.
+shown_next() {
+    printf 'base = zen4\nname = other\n' >"$scratch/my own.ini"
+    CULPRIT_MACHINE="$scratch/my own.ini" run machines >"$scratch/text" && cat "$scratch/text" &&
+        grep -q 'x86-64 programs: other; CULPRIT_MACHINE names it' "$scratch/text" &&
+        PATH=$(dirname "$CULPRIT"):$PATH bash -c "$(sed -n 's/^next: //p' "$scratch/text")" | grep -q '^name  *= other'
+}
+check "the machine that CULPRIT_MACHINE names is shown by the command told" shown_next
 check "the user's description of the host comes first" calibrated
 check "a machine that is named needs no reason" named
 check "a description that all may write is not read, in one line" all_may_write_it

@@ -79,8 +79,8 @@ static bool show(struct job *job, struct error *error) {
     if (!machine_load(name, &machine, error))
         return false;
     if (job->action == ACTION_CHECK && machine.form_count)
-        printf("%s: good (machine %s, %u forms of %s)\n", job->machine, machine.name,
-               machine.form_count, machine.forms_file);
+        printf("%s: good (machine %s, %u form%s of %s)\n", job->machine, machine.name,
+               machine.form_count, machine.form_count == 1 ? "" : "s", machine.forms_file);
     else if (job->action == ACTION_CHECK)
         printf("%s: good (machine %s)\n", job->machine, machine.name);
     else if (job->verb.output.json)

@@ -175,6 +175,11 @@ static bool error_unknown(const char *what, const char *name, const char *user_k
     for (uint32_t i = 0; i < count && length < sizeof list; i++)
         length +=
             (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    if (!*name && !count)
+        return error_set(error,
+                         "[%s.%s] %s: not given, and there are no %ss; a file that begins with "
+                         "'base = NAME' gives only what differs from that machine",
+                         user_kind, user, what, what);
     if (!*name)
         return error_set(error, "[%s.%s] %s: not given; %ss: %s", user_kind, user, what, what,
                          count ? list : "none");

@@ -152,6 +152,8 @@ static void format_number(const struct key *key, double value, char *text, size_
         do
             snprintf(text, size, "%.*g", digits, value);
         while (digits++ < 17 && strtod(text, NULL) != value);
+        if (strchr(text, 'e') && value >= 1 && value < 1e15)
+            snprintf(text, size, "%.15g", value); /* 10000, not 1e+04 */
         return;
     }
     uint64_t whole = value < 0 ? 0 : (uint64_t)value;

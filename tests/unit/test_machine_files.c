@@ -39,8 +39,8 @@ static void messages_name_line_and_key(void **state) {
         {"base = boom-tip\n[pool.alu]\nqueue = itn\n", "[pool.alu] queue = itn: no such queue"},
         {"base = boom-tip\n[queue.int]\nentries = 0\n", "[pool.alu] queue = int: no such queue"},
         {"base = boom-tip\n[queue.a]\nissue = 1\n[queue.b]\nissue = 1\n", "at most 4 queues"},
-        {"name = x\n", "[class.int_alu] pool: not given"},
-        {"", "[class.int_alu] pool: not given"},
+        {"name = x\n", "[class.int_alu] pool: not given, and there are no pools; a file that"},
+        {"", "begins with 'base = NAME' gives only what differs from that machine"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = write_text("wrong", cases[i].text), *message = load_error(path);

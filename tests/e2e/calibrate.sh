@@ -174,6 +174,14 @@ caches_read_back() {
         { cat "$file"; return 1; }
 }
 
+# The sets of its L2 go by page frames: no lines fill one on purpose, and some pages are in too few
+# sets to be held, but the line of the L1 is as long as it is.
+frames_are_not_misread() {
+    run calibrate --quick --simulated zen3 --only caches --json >"$scratch/report.json" &&
+        test "$(value 'L1 line')" = 64.0 && test "$(value 'L2 ways')" = unknown &&
+        test "$(value 'L2 size')" = unknown || { cat "$scratch/report.json"; return 1; }
+}
+
 # Few sets in each: of lines at some power of two from each other, not all are in one set of a level.
 small_caches_read_back() {
     { echo 'base = zen4'; echo '[l2]'; echo 'size = 192K'; echo 'ways = 12'
@@ -406,6 +414,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "a simulated core is not said to have another thread" no_width_is_no_thread
     check "sizes that are not exact are told in units" sizes_are_told_in_units
     check "caches of a simulated machine are read back" caches_read_back
+    check "page frames make no ways and no short lines" frames_are_not_misread
     check "caches of few sets of a simulated machine are read back" small_caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "those of a virtual machine too" tables_of_a_host_read_back

@@ -182,6 +182,13 @@ frames_are_not_misread() {
         test "$(value 'L2 size')" = unknown || { cat "$scratch/report.json"; return 1; }
 }
 
+# Which lines its last cache keeps is drawn by lot: a page table's are in memory at times.
+window_by_lot() {
+    run calibrate --quick --simulated granite-rapids --only window --json >"$scratch/report.json" &&
+        test "$(value 'reorder buffer')" = 512.0 && test "$(value 'registers of flags')" = unknown ||
+        { cat "$scratch/report.json"; return 1; }
+}
+
 # Few sets in each: of lines at some power of two from each other, not all are in one set of a level.
 small_caches_read_back() {
     { echo 'base = zen4'; echo '[l2]'; echo 'size = 192K'; echo 'ways = 12'
@@ -415,6 +422,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "sizes that are not exact are told in units" sizes_are_told_in_units
     check "caches of a simulated machine are read back" caches_read_back
     check "page frames make no ways and no short lines" frames_are_not_misread
+    check "a last cache that draws lots makes no smaller window" window_by_lot
     check "caches of few sets of a simulated machine are read back" small_caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "those of a virtual machine too" tables_of_a_host_read_back

@@ -260,6 +260,14 @@ memory_reads_back() {
             "$(value 'memory bandwidth')" || { cat "$scratch/report.json"; return 1; }
 }
 
+# Page walks, of a host's tables too, slow loads and stores down long before the bus would.
+walks_are_no_bus() {
+    run calibrate --quick --simulated zen4-server --only memory --json >"$scratch/report.json" &&
+        test "$(value 'memory bandwidth')" = unknown &&
+        python3 -S -c 'import sys; sys.exit(abs(float(sys.argv[1]) / 24 - 1) > 0.15)' \
+            "$(value 'misses at once')" || { cat "$scratch/report.json"; return 1; }
+}
+
 # One prefetcher, of 6 lines ahead in its page; then none but that of the next line on a miss.
 prefetchers_read_back() {
     { echo 'base = zen4'; echo '[l1d]'; echo 'prefetcher = none'; echo '[l2]'
@@ -428,6 +436,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "those of a virtual machine too" tables_of_a_host_read_back
     check "pages that are new to a simulated machine are read back" new_pages_read_back
     check "memory of a simulated machine is read back" memory_reads_back
+    check "page walks are not taken for the bus to memory" walks_are_no_bus
     check "prefetchers of a simulated machine are read back" prefetchers_read_back
     check "a simulated machine wakes nobody" simulated_wakes
     check "an interrupt gives a partial report" interrupted

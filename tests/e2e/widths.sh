@@ -12,6 +12,11 @@ assert len(widest) <= int(sys.argv[2]), (len(widest), widest)
 END
 }
 
+# items_hang FILE: what goes on with an item stands below its text.
+items_hang() {
+    awk '/^ - / { item = 1; next } item && /^  [^ ]/ { print; bad = 1 } !/^   / { item = 0 } END { exit bad }' "$1"
+}
+
 # Two functions of one template, whose names have 62 columns.
 cat >"$scratch/templates.cc" <<'END'
 #include <cstdio>
@@ -71,10 +76,11 @@ verbs() {
             # shellcheck disable=SC2086
             COLUMNS=$columns run $verb >"$scratch/text" 2>&1 </dev/null &&
                 sed '/^next: /,/[^\\]$/d' "$scratch/text" >"$scratch/tables" && # words of commands are not broken
-                fits "$scratch/tables" $columns && ! grep -n ' $' "$scratch/text" || { echo "$columns: $verb"; cat "$scratch/text"; return 1; }
+                fits "$scratch/tables" $columns && ! grep -n ' $' "$scratch/text" && items_hang "$scratch/text" || { echo "$columns: $verb"; cat "$scratch/text"; return 1; }
         done <<END
 explain --legend --limit 100K $trace
 icost --critical --slack --loads --limit 100K $trace
+icost --multisim=none --loads --limit 300K -- $WORKLOADS/x86_64/branchy
 profilers --limit 100K $trace
 predict --limit 100K $trace
 sweep --limit 100K --set core.rob=64,256 --cost core.rob $trace

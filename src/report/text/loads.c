@@ -103,11 +103,12 @@ static void print_reading(const struct inspection_report *report, const struct p
     uint32_t count = inspection_read_loads(report, text);
     for (uint32_t i = 0; i < count; i++)
         page_wrap(page, text[i], NULL, " - ", "   ");
-    if (!count)
-        page_print(page,
-                   " - no two of them interact by %s %% of the time or more: each can be judged "
-                   "alone",
-                   text_percent(report->threshold, 1).s);
+    if (count)
+        return;
+    snprintf(text[0], sizeof text[0],
+             "no two of them interact by %s %% of the time or more: each can be judged alone",
+             text_percent(report->threshold, 1).s);
+    page_wrap(page, text[0], NULL, " - ", "   ");
 }
 
 void loads_text(const struct inspection_report *report, const struct page *page) {

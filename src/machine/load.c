@@ -306,9 +306,8 @@ bool machine_set(struct machine *machine, const char *assignment, struct error *
     const void *field;
     const bool forms = !*section && !strcmp(name, "forms");
     char table[sizeof draft.machine.forms_file];
-    if (forms && !forms_resolve(value, ".", table, KEY_FORMS_SIZE, error))
-        return error_prefix(error, "%s", assignment);
-    bool set = draft_set(&draft, section, name, forms ? table : value, &field, error) &&
+    bool set = (!forms || forms_resolve(value, ".", table, KEY_FORMS_SIZE, error)) &&
+               draft_set(&draft, section, name, forms ? table : value, &field, error) &&
                draft_settle(&draft, machine, error) && (!forms || forms_load(machine, error));
     if (!set)
         make_printable(error);

@@ -362,10 +362,14 @@ static void set_refuses(void **state) {
         {"pool.alu.queue=fpp", "queue = fpp: no such queue; queues: int, fp"},
         {"class.int_add.latency=1", "did you mean int_alu?"},
         {"core.x.rob=4", "did you mean [core]?"},
+        {"forms=no\nsuch", "no such file beside"},
         {"description=a;b", "text without ';'"},
         {"description=a\nb", "text without ';'"},
     };
     struct machine m = loaded("zen4"), before = m;
+    struct error once = {0};
+    assert_false(machine_set(&m, "forms=nosuch", &once)); /* who calls it says what was to be set */
+    assert_int_equal(strncmp(once.message, "forms = nosuch: no such file", 28), 0);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct error error = {0};
         assert_false(machine_set(&m, cases[i].assignment, &error));

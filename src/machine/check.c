@@ -188,7 +188,8 @@ static bool check_retention(const char *name, const struct machine_cache *cache,
 }
 
 /* Pages are translated before the L1 is read, so the levels behind it see none. The key that names
- * a prefetcher which needs them, or NULL. */
+ * a prefetcher which needs them, or NULL. A long stream of the L2 is the L1's, which asks for lines
+ * that are farther ahead there. */
 static const char *translating_key(const struct machine_cache *cache, enum prefetcher_kind kind) {
     return cache->prefetcher == kind          ? "prefetcher"
            : cache->second_prefetcher == kind ? "second_prefetcher"
@@ -201,9 +202,11 @@ static bool check_translating(const char *name, const struct machine_cache *cach
     static const enum prefetcher_kind KINDS[] = {PREFETCH_NEXT_PAGE, PREFETCH_LONG_STREAM};
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         const char *key = translating_key(cache, KINDS[i]);
-        if (key)
-            return error_set(error, "[%s] %s = %s: it is the l1d's", name, key,
-                             machine_prefetchers[KINDS[i]].word);
+        const bool directed = KINDS[i] == PREFETCH_LONG_STREAM && !strcmp(name, "l2");
+        if (key && !directed)
+            return error_set(error, "[%s] %s = %s: it is the l1d's%s", name, key,
+                             machine_prefetchers[KINDS[i]].word,
+                             KINDS[i] == PREFETCH_LONG_STREAM ? ", or the l2's" : "");
     }
     return true;
 }

@@ -436,6 +436,27 @@ static void long_streams_translate(void **state) {
     memory_free(memory);
 }
 
+/* As an L2's: behind lines 60 to 62 the four ahead are there, and the next page has its
+ * translation, whose walk the program does not wait for. Line 64 has missed the L1 alone. */
+static void long_streams_of_the_l2_translate(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l2.prefetcher = PREFETCH_LONG_STREAM;
+    machine.l2.prefetch_degree = 4;
+    machine.dtlb = (struct machine_tlb){.entries = 64};
+    machine.page_walk = 50;
+    struct memory *memory = new_memory(&machine, 0);
+    for (uint64_t line = 60; line < 63; line++)
+        load(memory, line * 1000, 0x10000 + line * 64);
+    for (uint64_t line = 63; line < 68; line++)
+        assert_int_equal(cache_find(&memory->l2, 0x10000 + line * 64) != CACHE_NONE, line < 67);
+    assert_int_equal(statistics_of(memory).page_walks, 2);
+    assert_int_equal(statistics_of(memory).dtlb_misses, 1);
+    assert_access(load(memory, 70000, 0x11000), 70012, LEVEL_L2,
+                  MEMORY_MISSED_L1 | MEMORY_PREFETCHED);
+    memory_free(memory);
+}
+
 /* Lines apart from each other fetch nothing. Of pairs each second line counts two upwards and the
  * first of the next takes one back: 2, 1, 3, 2, 4 ... and 8 is reached at the seventh pair. Then
  * the first line of the next fetches its second; as many pairs downwards turn it. */
@@ -631,6 +652,7 @@ int main(void) {
                                        cmocka_unit_test(line_streams_leave_no_line_out),
                                        cmocka_unit_test(long_streams_go_on),
                                        cmocka_unit_test(long_streams_translate),
+                                       cmocka_unit_test(long_streams_of_the_l2_translate),
                                        cmocka_unit_test(up_down_follows_what_was_of_use),
                                        cmocka_unit_test(streamer_runs_farther_ahead),
                                        cmocka_unit_test(next_page_at_the_end_of_a_page),

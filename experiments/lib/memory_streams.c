@@ -6,9 +6,10 @@
  * triad (reads of two, writes to a third), chain (each read waits for the one before, and with
  * WORDS 8 for 30 additions). BYTES of all arrays together, which are gone through in order, every
  * STEPth line, again and again. WORDS of each line: 1 or 8, each by an instruction of its own.
- * PAGES: 4K or 2M, with r behind it in random order. Prints cycles of a line. The arrays are
- * divided into pieces; the least time of each piece within SECONDS counts, and their mean is
- * printed. SECONDS 0: so many times through the arrays as TURNS in the environment says, untimed.
+ * PAGES: 4K or 2M, with rN behind it runs of N pages in random order. Prints cycles of a line. The
+ * arrays are divided into pieces; the least time of each piece within SECONDS counts, and their
+ * mean is printed. SECONDS 0: so many times through the arrays as TURNS in the environment says,
+ * untimed.
  */
 #include "cycles.h"
 
@@ -80,14 +81,14 @@ static const struct kind {
              {"sum2", 2, sum2_one, sum2_eight},       {"sum4", 4, sum4_one, sum4_eight},
              {"triad", 3, triad_one, triad_eight},    {"chain", 1, chain, chain_slow}};
 
-/* The pages of a piece, one after the other or each where the order says. */
+/* The runs of a piece, one after the other or each where the order says. */
 static void through(void (*loop)(char *, long, long, long), char *memory, long from, long bytes,
-                    long step, long apart, const long *order) {
+                    long step, long apart, long run, const long *order) {
     if (!order)
         loop(memory + from, bytes, step, apart);
     else
-        for (long at = from; at < from + bytes; at += PAGE)
-            loop(memory + order[at / PAGE] * PAGE, PAGE, step, apart);
+        for (long at = from; at < from + bytes; at += run)
+            loop(memory + order[at / run] * run, run, step, apart);
 }
 static long *drawn(long count) {
     long *order = malloc((size_t)count * sizeof *order);
@@ -108,27 +109,30 @@ int main(int words, char **word) {
     while (strcmp(kind->name, word[1]))
         if (++kind == KINDS + sizeof KINDS / sizeof *KINDS)
             return 2;
-    const long step = atol(word[3]) * LINE, piece = PIECE * step / kind->arrays / PAGE * PAGE;
+    const long run = (word[5][2] == 'r' ? atol(word[5] + 3) : 1) * PAGE;
+    if (run <= 0)
+        return 2;
+    const long step = atol(word[3]) * LINE, piece = PIECE * step / kind->arrays / run * run;
     const long rounds = (atol(word[2]) / kind->arrays + piece - 1) / piece, each = rounds * piece;
     void (*loop)(char *, long, long, long) = word[4][0] == '1' ? kind->one : kind->eight;
     const double seconds = atof(word[6]);
     char *memory = pages((size_t)kind->arrays * (size_t)(each + APART),
                          word[5][0] == '2' ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-    const long *order = word[5][2] == 'r' ? drawn(each / PAGE) : NULL;
+    const long *order = word[5][2] == 'r' ? drawn(each / run) : NULL;
     if (seconds == 0) {
         for (long turns = atol(getenv("TURNS")); turns > 0; turns--)
-            through(loop, memory, 0, each, step, each + APART, order);
+            through(loop, memory, 0, each, step, each + APART, run, order);
         return 0;
     }
     unsigned long unit = ~0ul, *least = malloc((size_t)rounds * sizeof *least);
     memset(least, 255, (size_t)rounds * sizeof *least);
-    through(loop, memory, 0, each, step, each + APART, order);
+    through(loop, memory, 0, each, step, each + APART, run, order);
     for (const double end = now() + seconds; now() < end;)
         for (long i = 0; i < rounds; i++) {
             const unsigned long begin = __rdtsc();
             additions(ADDITIONS);
             const unsigned long middle = __rdtsc();
-            through(loop, memory, i * piece, piece, step, each + APART, order);
+            through(loop, memory, i * piece, piece, step, each + APART, run, order);
             const unsigned long last = __rdtsc();
             unit = middle - begin < unit ? middle - begin : unit;
             least[i] = last - middle < least[i] ? last - middle : least[i];

@@ -192,6 +192,8 @@ bool calibration_write(const struct calibration *calibration, const struct machi
     struct line line = {0};
     while (rest && (next = strsep(&rest, "\n"))) {
         read_line(next, &line);
+        if (line.is_key && !strcmp(line.key, "checked")) /* the published one was */
+            continue;
         if (line.is_key && (!strcmp(line.key, "name") || !strcmp(line.key, "description") ||
                             !strcmp(line.key, "processor")))
             fprintf(file, "%s\n", next);

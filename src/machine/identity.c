@@ -35,6 +35,7 @@ bool machine_identity(const struct machine *machine, uint64_t *number, struct er
     if (file) {
         *bare = *machine;
         bare->name[0] = bare->description[0] = bare->processor[0] = bare->forms_file[0] = 0;
+        bare->checked[0] = 0;
         machine_print(bare, file);
         print_forms(bare, file);
         text = text_printer_end(&printer);

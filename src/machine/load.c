@@ -101,6 +101,7 @@ static bool load_base(struct file *file, const char *name) {
         return error_prefix(file->error, "base = %.60s", name);
     bool loaded = load_file(descriptor, path, file, file->draft, file->error);
     close(descriptor);
+    file->draft->machine.checked[0] = 0; /* another machine was */
     return loaded;
 }
 
@@ -311,5 +312,7 @@ bool machine_set(struct machine *machine, const char *assignment, struct error *
                draft_settle(&draft, machine, error) && (!forms || forms_load(machine, error));
     if (!set)
         make_printable(error);
+    else if (field != draft.machine.checked)
+        machine->checked[0] = 0; /* another machine was */
     return set;
 }

@@ -318,6 +318,7 @@ struct machine {
     char name[64];
     char description[256];
     char processor[64]; /* of this kind, as processor_kind() tells it; "": not of one kind */
+    char checked[160];  /* how far programs on it were from such processors; "": not known */
     double clock_ghz;
     char isa[16]; /* "any", "x86-64", "riscv64": which programs it is a fair model of; others run
                      too */

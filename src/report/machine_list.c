@@ -71,6 +71,16 @@ static void print_defaults(const struct defaults *defaults, const struct page *p
                    defaults->machines[isa].chosen.why);
 }
 
+/* ---- how far they are from processors ---- */
+
+static void print_checked(const char *checked, const struct page *page) {
+    if (!*checked)
+        return;
+    fputc('\n', page->file);
+    page_print(page, "cycles of programs simulated on them, against such processors:");
+    fputs(checked, page->file);
+}
+
 /* ---- all ---- */
 
 bool machine_list_print(bool json, void (*complain)(const struct error *error), FILE *file,
@@ -81,6 +91,8 @@ bool machine_list_print(bool json, void (*complain)(const struct error *error), 
     json_t *array = json_array();
     const struct page page = page_of(file, false);
     struct table *table = machine_table(&page);
+    struct text_printer printer;
+    FILE *checked = text_printer_begin(&printer);
     bool good = true;
     for (char **name = names; *name; name++) {
         struct machine machine;
@@ -89,14 +101,19 @@ bool machine_list_print(bool json, void (*complain)(const struct error *error), 
             error->message[0] = 0;
             good = false;
         } else if (json)
-            json_array_append_new(array, json_pack("{s:s, s:s, s:f, s:s}", "name", *name, "isa",
-                                                   machine.isa, "clock_ghz", machine.clock_ghz,
-                                                   "description", machine.description));
+            json_array_append_new(
+                array,
+                json_pack("{s:s, s:s, s:f, s:s, s:o}", "name", *name, "isa", machine.isa,
+                          "clock_ghz", machine.clock_ghz, "description", machine.description,
+                          "checked", *machine.checked ? json_text(machine.checked) : json_null()));
         else
             add_row(table, *name, &machine);
+        if (checked && *machine.checked)
+            fprintf(checked, "  %-16s %s\n", *name, machine.checked);
         free(*name);
     }
     free(names);
+    char *distances = checked ? text_printer_end(&printer) : NULL;
     struct defaults defaults;
     const bool known = read_defaults(&defaults, error);
     if (!known) {
@@ -110,12 +127,14 @@ bool machine_list_print(bool json, void (*complain)(const struct error *error), 
                            file, error);
     } else {
         table_print(table);
+        print_checked(distances ? distances : "", &page);
         if (known)
             print_defaults(&defaults, &page);
         fprintf(file, "\nnext: culprit machines show ");
         text_put_word(file, known ? defaults.shown : "zen4");
         fputc('\n', file);
     }
+    free(distances);
     json_decref(array);
     table_free(table);
     return good;

@@ -261,6 +261,9 @@ bool report_add_worth(struct report *report) {
                             "caches, TLBs and predictors were empty at the start: in short runs "
                             "their first misses weigh too much");
     good &= report_add_limits(report);
+    if (*report->machine->checked && !report->ideal)
+        good &= report_note(report, "cycles of programs on machine %s, against such processors: %s",
+                            report->machine->name, report->machine->checked);
     if (report->what_if.breakdown.cycles)
         good &= what_if_worth(report);
     uint32_t threads = threads_simulated(simulation);

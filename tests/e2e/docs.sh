@@ -38,6 +38,27 @@ every_machine_described() {
 }
 check "docs/machines.md describes every machine" every_machine_described
 
+# Of the machines that say how far programs on them were from such processors, the page has the same.
+checked_as_measured() {
+    python3 -S - <<'PYTHON'
+import glob, re
+page = open("docs/results/host-programs.md").read()
+seen = 0
+for path in sorted(glob.glob("machines/*.ini")):
+    name = path.split("/")[-1][:-4]
+    said = re.search(r"^checked *= *(.*)$", open(path).read(), re.M)
+    part = page.split(f"<!-- host: {name} -->")[1:]
+    assert bool(said) == bool(part), name
+    if said:
+        row = [cell.strip() for cell in re.search(r"^\| all \|(.*)\|$", part[0], re.M)[1].split("|")]
+        there = f"{row[0]} programs, {row[2]} % off in the median, {row[4]} at worst"
+        assert said[1] == there, (name, said[1], there)
+        seen += 1
+assert seen >= 4
+PYTHON
+}
+check "machines say how far programs were from processors as docs/results/host-programs.md does" checked_as_measured
+
 every_workload_described() {
     local workload
     for workload in workloads/*.c; do

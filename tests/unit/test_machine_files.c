@@ -147,6 +147,27 @@ static void flipped_bytes(void **state) {
     flip_bytes("fields2004", 0x1e);
 }
 
+/* How far programs were from a processor holds of the machine itself: not of one that has it as
+ * base, nor of one with another figure. */
+static void what_was_checked_is_this_machine(void **state) {
+    (void)state;
+    struct machine first, derived;
+    struct error error;
+    assert_true(machine_load(write_text("checked-first", "base = boom-tip\nchecked = 9 programs\n"),
+                             &first, &error));
+    assert_string_equal(first.checked, "9 programs");
+    assert_true(machine_load(
+        write_text("checked-derived", "base = ./checked-first.ini\n[core]\nrob = 64\n"), &derived,
+        &error));
+    assert_string_equal(derived.checked, "");
+    assert_true(machine_set(&derived, "checked=of its own", &error));
+    assert_string_equal(derived.checked, "of its own");
+    assert_false(machine_set(&first, "core.rob=1", &error));
+    assert_string_equal(first.checked, "9 programs");
+    assert_true(machine_set(&first, "core.rob=64", &error));
+    assert_string_equal(first.checked, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_name_line_and_key),
@@ -155,6 +176,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_text_file),
         cmocka_unit_test(many_sections),
         cmocka_unit_test(flipped_bytes),
+        cmocka_unit_test(what_was_checked_is_this_machine),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

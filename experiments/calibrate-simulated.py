@@ -9,7 +9,7 @@ import sys
 
 from lib import page, programs, run
 
-MACHINES = sys.argv[1:] or ["zen3", "zen4", "zen5", "icelake-server", "sapphire-rapids"]
+MACHINES = sys.argv[1:] or ["zen3", "zen4", "zen4-server", "zen5", "icelake-server", "sapphire-rapids"]
 PARTS = ("width", "rename", "forwarding", "splits", "words", "branch", "history", "targets", "window", "caches", "tlb",
          "memory", "pages", "prefetch", "strings", "cpuid")
 

@@ -115,6 +115,9 @@ static bool check_core(const struct machine_core *core, struct error *error) {
     if (core->fetch_bytes && (core->fetch_bytes < 8 || !is_power_of_two(core->fetch_bytes)))
         return error_set(error, "[core] fetch_bytes = %u: allowed: 0 or a power of two from 8",
                          core->fetch_bytes);
+    if (core->decode_bytes && (core->decode_bytes < 8 || !is_power_of_two(core->decode_bytes)))
+        return error_set(error, "[core] decode_bytes = %u: allowed: 0 or a power of two from 8",
+                         core->decode_bytes);
     if (core->fetch_buffer < core->fetch_width)
         return error_set(error, "[core] fetch_buffer = %u: must hold fetch_width = %u",
                          core->fetch_buffer, core->fetch_width);

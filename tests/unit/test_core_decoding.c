@@ -103,6 +103,20 @@ static void decoders_take_one_block(void **state) {
     program_fixture_free(program);
 }
 
+/* More decoders than fetch takes a cycle: four of five, and one. */
+static void decoding_is_no_wider_than_fetch(void **state) {
+    (void)state;
+    struct machine machine = decoding_machine(4);
+    struct program_fixture *program = program_fixture_new();
+    const uint32_t block = add_block(program, 0x10000, 4);
+    machine.core.decode_width = 8;
+    machine.core.decode_restart = 0;
+    execute_block(program, block, 4);
+    simulate(program, &machine, 0);
+    expect_fetched(program, (const uint64_t[]){1, 1, 1, 1, 2});
+    program_fixture_free(program);
+}
+
 /* A branch that is mispredicted, fetched in 4, has executed in 9; its target is fetched in 10, and
  * as it is decoded in 13. When it is executed again nothing is late: fetched in 14, executed in 19,
  * the target in 20. */
@@ -185,6 +199,7 @@ int main(void) {
         cmocka_unit_test(fetch_goes_over_to_the_decoders),
         cmocka_unit_test(decoding_goes_on_behind_a_jump),
         cmocka_unit_test(decoders_take_one_block),
+        cmocka_unit_test(decoding_is_no_wider_than_fetch),
         cmocka_unit_test(mispredictions_wait_for_decoding),
         cmocka_unit_test(the_op_cache_spares_the_l1i),
         cmocka_unit_test(warming_fills_the_op_cache),

@@ -143,8 +143,8 @@ static __attribute__((noinline)) void switch_decoding(struct ooo *core, struct s
     if (now->packet_filled && machine->decode_width < NO_LIMIT)
         open_packet(core, now, room, flags);
     now->decoding = decoding;
-    now->fetch_width = decoding ? machine->decode_width : machine->fetch_width;
     now->packet_insns = 0;
+    now->fetch_width = width_of(core, now, now->packet_cycle);
     const bool anew = now->packet == now->restart_packet && !now->packet_filled;
     const uint32_t delay = anew ? machine->decode_restart : machine->decode_switch;
     if (decoding && delay) {

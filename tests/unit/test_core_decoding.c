@@ -157,6 +157,28 @@ static void the_op_cache_spares_the_l1i(void **state) {
     program_fixture_free(program);
 }
 
+/* Two entries of a line; the second is gone when fetch comes from the first to it, as is the line
+ * from an L1I of one: what is decoded is fetched there, though the line has begun. */
+static void decoders_need_the_line(void **state) {
+    (void)state;
+    struct machine machine = decoding_machine(2);
+    struct program_fixture *program = program_fixture_new();
+    const uint32_t conditional = branch(program, BRANCH_CONDITIONAL, 0);
+    const uint32_t a = add_block(program, program->address, 9), b = add_block(program, 0x10100, 3);
+    execute(program, conditional);
+    execute_block(program, a, 9);
+    execute_taken(program, conditional); /* the first entry alone */
+    execute_block(program, b, 3);
+    execute(program, conditional);
+    execute_block(program, a, 9);
+    machine.l1i = (struct machine_cache){
+        .present = true, .size = 64, .ways = 1, .line = 64, .latency = 1, .mshrs = 1};
+    simulate(program, &machine, 0);
+    assert_int_equal(program->statistics.branch.op_cache_misses, 4);
+    assert_int_equal(program->statistics.memory.l1i.misses, 3);
+    program_fixture_free(program);
+}
+
 /* What was executed before has left its entries, compares that fuse with branches included, and is
  * not counted. */
 static void warming_fills_the_op_cache(void **state) {
@@ -202,6 +224,7 @@ int main(void) {
         cmocka_unit_test(decoding_is_no_wider_than_fetch),
         cmocka_unit_test(mispredictions_wait_for_decoding),
         cmocka_unit_test(the_op_cache_spares_the_l1i),
+        cmocka_unit_test(decoders_need_the_line),
         cmocka_unit_test(warming_fills_the_op_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

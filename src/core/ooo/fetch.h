@@ -96,7 +96,8 @@ static inline void note_line(struct ooo *core, struct standing *now, uint64_t cy
 STAGE void fetch_line(struct ooo *core, struct standing *now, uint64_t at, uint64_t address,
                       uint64_t room, struct uop_cycles *uop) {
     const uint64_t cycle = now->packet_cycle;
-    if ((core->has_op_cache && !now->decoding) || memory_fetch_hits(core->memory, cycle, address)) {
+    now->line_spared = core->has_op_cache && !now->decoding;
+    if (now->line_spared || memory_fetch_hits(core->memory, cycle, address)) {
         note_line(core, now, cycle);
         return;
     }
@@ -164,6 +165,16 @@ STAGE void fetch_bytes(struct ooo *core, struct standing *now, uint64_t address,
         now->packet_address = address;
 }
 
+/* The line of what is decoded, which began with what the op cache has. Returns the events. */
+static __attribute__((noinline)) uint16_t fetch_spared_line(struct ooo *core, struct standing *now,
+                                                            uint64_t at, uint64_t address,
+                                                            uint64_t room) {
+    struct uop_cycles uop = {.psv = 0};
+    now->lines--; /* it was noted as it began */
+    fetch_line(core, now, at, address, room, &uop);
+    return uop.psv;
+}
+
 /* The cycle in which the µop is fetched. */
 STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
                        const struct stream_uop *stream, uint32_t flags, struct uop_cycles *uop) {
@@ -173,8 +184,12 @@ STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
     if (__builtin_expect(stream->decoded | now->decoding, 0)) {
         if (stream->decoded != now->decoding)
             switch_decoding(core, now, stream->decoded, room, flags);
-        if (now->decoding && flags & U_FIRST)
-            fetch_bytes(core, now, stream->operands->insn_address, room, flags);
+        if (now->decoding && flags & U_FIRST) {
+            const uint64_t address = stream->operands->insn_address;
+            fetch_bytes(core, now, address, room, flags);
+            if (now->line_spared && !(flags & U_NEW_LINE))
+                uop->psv |= fetch_spared_line(core, now, at, address, room);
+        }
     }
     if (flags & (U_NEW_LINE | U_CROSSES_LINE))
         fetch_lines(core, now, at, stream, flags, room, uop);

@@ -46,11 +46,12 @@ struct standing {
     uint64_t packet_room;       /* room from this cycle on comes too late for it; 0: none is open */
     uint32_t packet_ends;       /* flags of a µop that it does not take */
     uint32_t packet_insns, packet_taken;
-    uint32_t fetch_width;            /* instructions of a packet: of what is decoded fewer */
-    bool decoding;                   /* its instructions are decoded: the op cache has them not */
-    uint64_t restart_packet;         /* the first since fetch began anew */
-    uint64_t packet_address;         /* with `decoding`: of its first instruction */
-    uint32_t delay_cache, delay_tlb; /* cycles that the packet waited for lines */
+    uint32_t fetch_width;    /* instructions of a packet: of what is decoded fewer */
+    bool decoding;           /* its instructions are decoded: the op cache has them not */
+    bool line_spared;        /* the op cache had what began the last line: it is not fetched */
+    uint64_t restart_packet; /* the first since fetch began anew */
+    uint64_t packet_address; /* with `decoding`: of its first instruction */
+    uint32_t delay_cache, delay_tlb;           /* cycles that the packet waited for lines */
     uint32_t next_delay_cache, next_delay_tlb; /* that the next one does */
     bool packet_filled;                        /* it has µops */
     uint64_t insns, fused; /* instructions begun, a fused pair as one; and such pairs */

@@ -40,8 +40,9 @@ uint32_t ooo_needless(const struct ooo *core);
 /* ---- what they share (shared.c) ---- */
 
 /* Warms caches, TLBs and the predictor with these instructions; what the predictor counts meanwhile
- * is added to `warmed`. False: the input names code or accesses that the trace does not have. */
-bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
+ * is added to `warmed`. `fuses`: of the machine, compares and branches. False: the input names code
+ * or accesses that the trace does not have. */
+bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift, bool fuses,
                        const struct core_input *input, struct branch_statistics *warmed,
                        struct error *error);
 /* Takes the branches of `warmed` out of `all`. */

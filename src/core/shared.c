@@ -71,12 +71,19 @@ void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift,
                accesses_of(input, insn), line);
 }
 
-/* As predecode takes them, whose compares fuse with the branches behind them. */
-static void warm_op_cache(struct op_cache *cache, const struct static_insn *insn,
-                          const struct static_insn *before) {
+/* Whether a compare and the branch behind it are one, as predecode has it (core/ooo/prepare.c). */
+static bool is_fused(const struct code *code, const struct static_insn *compare,
+                     const struct static_insn *branch) {
+    return compare->flags & INSN_SETS_FLAGS_FOR_FUSION &&
+           code->uops[compare->first_uop + compare->uop_count - 1u].operation == OP_INT_ALU &&
+           branch->flags & INSN_FUSES_WITH_FLAGS && branch->uop_count == 1;
+}
+
+/* `before`: the instruction before it; NULL: none that it may fuse with. */
+static void warm_op_cache(struct op_cache *cache, const struct code *code,
+                          const struct static_insn *insn, const struct static_insn *before) {
     const uint64_t last = insn->address + insn->length - 1;
-    if (before && before->flags & INSN_SETS_FLAGS_FOR_FUSION &&
-        insn->flags & INSN_FUSES_WITH_FLAGS && cache->next == insn->address)
+    if (before && cache->next == insn->address && is_fused(code, before, insn))
         op_cache_fuse(cache, last);
     else
         op_cache_take(cache, insn->address, last);
@@ -85,7 +92,7 @@ static void warm_op_cache(struct op_cache *cache, const struct static_insn *insn
 /* `memory`: NULL is a constant where it is. */
 static inline __attribute__((always_inline)) bool
 warm(struct memory *memory, struct branch_predictor *predictor, uint32_t fetch_line_shift,
-     const struct core_input *input, struct error *error) {
+     bool fuses, const struct core_input *input, struct error *error) {
     const struct code *code = input->code;
     const struct dynamic_insn *insn = input->insns, *const end = insn + input->insn_count;
     struct op_cache *const op_cache = branch_op_cache(predictor);
@@ -100,20 +107,20 @@ warm(struct memory *memory, struct branch_predictor *predictor, uint32_t fetch_l
         if (memory)
             warm_lines(memory, fetch_line_shift, what, insn, accesses_of(input, insn), &line);
         if (op_cache && !(insn->flags & DYN_FAULT))
-            warm_op_cache(op_cache, what, before);
-        before = what;
+            warm_op_cache(op_cache, code, what, before);
+        before = fuses ? what : NULL;
         if (what->branch != BRANCH_NONE)
             warm_branch(predictor, code, insn, insn + 1 < end && insn[1].insn < code->insn_count);
     }
     return true;
 }
 
-bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
+bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift, bool fuses,
                        const struct core_input *input, struct branch_statistics *warmed,
                        struct error *error) {
     struct branch_statistics before, after;
     branch_statistics(learned->predictor, &before);
-    if (!warm(learned->memory, learned->predictor, fetch_line_shift, input, error))
+    if (!warm(learned->memory, learned->predictor, fetch_line_shift, fuses, input, error))
         return false;
     branch_statistics(learned->predictor, &after);
     core_subtract_branches(&after, &before);
@@ -123,10 +130,11 @@ bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_s
 
 bool core_learned_warm(const struct core_learned *learned, const struct machine *machine,
                        const struct core_input *input, struct error *error) {
+    const bool fuses = machine->core.fuse_compare_branch;
     if (!learned->memory)
-        return warm(NULL, learned->predictor, 0, input, error);
+        return warm(NULL, learned->predictor, 0, fuses, input, error);
     const uint32_t shift = (uint32_t)__builtin_ctz(machine->l1i.present ? machine->l1i.line : 64);
-    return warm(learned->memory, learned->predictor, shift, input, error);
+    return warm(learned->memory, learned->predictor, shift, fuses, input, error);
 }
 
 uint32_t core_memory_ideal(uint32_t ideal) {

@@ -179,16 +179,19 @@ static void decoders_need_the_line(void **state) {
     program_fixture_free(program);
 }
 
-/* What was executed before has left its entries, compares that fuse with branches included, and is
+/* What was executed before has left its entries, with compares fused as in simulation, and is
  * not counted. */
 static void warming_fills_the_op_cache(void **state) {
     (void)state;
-    for (int fused = 0; fused < 2; fused++) {
+    enum { PLAIN, FUSED, NO_ADDITION, MACHINE_DOES_NOT, CASES };
+    for (int which = PLAIN; which < CASES; which++) {
         struct machine machine = decoding_machine(4);
         struct program_fixture *program = program_fixture_new();
         const uint32_t block = add_block(program, 0x10000, 9);
-        machine.core.fuse_compare_branch = fused;
-        if (fused) { /* ten instructions, of which two are one: an entry of eight and one of one */
+        machine.core.fuse_compare_branch = which != MACHINE_DOES_NOT;
+        if (which == NO_ADDITION)
+            program->uops[block + 3].operation = OP_INT_MUL;
+        if (which != PLAIN) { /* ten instructions, of which two may be one: of eight and one */
             with_flags(program, block + 3, INSN_SETS_FLAGS_FOR_FUSION);
             program->uops[block + 4] = program->uops[block + 9];
             program->insns[block + 4].branch = BRANCH_CONDITIONAL;

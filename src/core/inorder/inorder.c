@@ -95,7 +95,7 @@ bool inorder_warm(struct inorder *core, const struct core_input *input, struct e
         return false;
     core->line = UNKNOWN;
     uint32_t shift = (uint32_t)__builtin_ctz(core->machine.l1i.line);
-    return core_warm_learned(&core->learned, shift, input, &core->warmed, error);
+    return core_warm_learned(&core->learned, shift, false, input, &core->warmed, error);
 }
 
 void inorder_give(struct inorder *core, struct core_learned *learned) {

@@ -160,7 +160,8 @@ bool ooo_warm(struct ooo *core, const struct core_input *input, struct error *er
     if (!ooo_drain(core, error))
         return false;
     core->last_begin = core->last_end = UNKNOWN;
-    return core_warm_learned(&learned, core->fetch_line_shift, input, &core->warmed_branch, error);
+    return core_warm_learned(&learned, core->fetch_line_shift, core->machine.fuse_compare_branch,
+                             input, &core->warmed_branch, error);
 }
 
 void ooo_statistics(const struct ooo *core, struct core_statistics *statistics) {

@@ -186,14 +186,16 @@ struct prefetch_walk prefetch_lines(const struct cache *cache, struct prefetcher
                                              .insn = request->insn,
                                              .missed = missed,
                                              .first_use = first_use};
-    const int64_t step = prefetch_step(prefetcher, &trigger);
+    const bool translates =
+        prefetcher->kind == PREFETCH_NEXT_PAGE || prefetcher->kind == PREFETCH_LONG_STREAM;
+    /* Translations ahead are the DTLB's, so those who need them do not see code. */
+    const int64_t step = translates && !request->data ? 0 : prefetch_step(prefetcher, &trigger);
     return (struct prefetch_walk){.step = step,
                                   .from = request->address,
                                   .address = request->address,
                                   .left = step ? prefetcher->reach : 0,
                                   .in_page = prefetcher->in_page,
-                                  .translates = prefetcher->kind == PREFETCH_NEXT_PAGE ||
-                                                prefetcher->kind == PREFETCH_LONG_STREAM};
+                                  .translates = translates};
 }
 
 static bool is_beyond_page(const struct memory *memory, const struct prefetch_walk *walk) {

@@ -457,6 +457,23 @@ static void long_streams_of_the_l2_translate(void **state) {
     memory_free(memory);
 }
 
+/* It sees loads and stores: code is translated by another TLB. */
+static void long_streams_of_the_l2_are_of_data(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l2.prefetcher = PREFETCH_LONG_STREAM;
+    machine.l2.prefetch_degree = 4;
+    machine.itlb = machine.dtlb = (struct machine_tlb){.entries = 64};
+    machine.page_walk = 50;
+    struct memory *memory = new_memory(&machine, 0);
+    for (uint64_t line = 60; line < 63; line++)
+        fetch(memory, line * 1000, 0x10000 + line * 64);
+    assert_int_equal(statistics_of(memory).l2.accesses, 3);
+    assert_int_equal(statistics_of(memory).l2.prefetches, 0);
+    assert_int_equal(statistics_of(memory).page_walks, 1);
+    memory_free(memory);
+}
+
 /* Lines apart from each other fetch nothing. Of pairs each second line counts two upwards and the
  * first of the next takes one back: 2, 1, 3, 2, 4 ... and 8 is reached at the seventh pair. Then
  * the first line of the next fetches its second; as many pairs downwards turn it. */
@@ -653,6 +670,7 @@ int main(void) {
                                        cmocka_unit_test(long_streams_go_on),
                                        cmocka_unit_test(long_streams_translate),
                                        cmocka_unit_test(long_streams_of_the_l2_translate),
+                                       cmocka_unit_test(long_streams_of_the_l2_are_of_data),
                                        cmocka_unit_test(up_down_follows_what_was_of_use),
                                        cmocka_unit_test(streamer_runs_farther_ahead),
                                        cmocka_unit_test(next_page_at_the_end_of_a_page),

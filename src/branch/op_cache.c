@@ -32,9 +32,10 @@ static inline uint64_t set_of(const struct op_cache *cache, uint64_t address) {
 }
 
 void op_cache_begin(struct op_cache *cache, uint64_t address) {
-    const uint64_t key = address + 1, place = set_of(cache, address) * cache->ways;
+    const uint64_t key = (address + 1) << OP_CACHE_COUNT_BITS;
+    const uint64_t place = set_of(cache, address) * cache->ways;
     uint64_t *set = &cache->entries[place];
-    uint64_t moved = key << OP_CACHE_COUNT_BITS;
+    uint64_t moved = key;
     uint32_t way = 0;
     cache->lookups++;
     cache->missed = true;
@@ -42,7 +43,7 @@ void op_cache_begin(struct op_cache *cache, uint64_t address) {
         const uint64_t old = set[way];
         set[way] = moved;
         moved = old;
-        cache->missed = old >> OP_CACHE_COUNT_BITS != key;
+        cache->missed = (old ^ key) >> OP_CACHE_COUNT_BITS != 0;
     } while (cache->missed && ++way < cache->ways);
     if (!cache->missed)
         set[0] = moved;

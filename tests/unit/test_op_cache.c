@@ -63,6 +63,15 @@ static void it_is_found_by_where_it_begins(void **state) {
     free(cache.entries);
 }
 
+/* The highest addresses are as others. */
+static void it_has_high_addresses(void **state) {
+    (void)state;
+    struct op_cache cache = new_cache(4, 4, 4);
+    assert_int_equal(decoded(&cache, UINT64_C(0xffffffffff600000), 4), 4);
+    assert_int_equal(decoded(&cache, UINT64_C(0xffffffffff600000), 4), 0);
+    free(cache.entries);
+}
+
 /* Two instructions, the last a branch that is taken: the entry has these two. When the branch is
  * not taken, what follows has an entry of its own, and stays there. */
 static void a_taken_branch_ends_it(void **state) {
@@ -142,6 +151,7 @@ int main(void) {
         cmocka_unit_test(an_entry_is_full),
         cmocka_unit_test(an_entry_ends_with_its_line),
         cmocka_unit_test(it_is_found_by_where_it_begins),
+        cmocka_unit_test(it_has_high_addresses),
         cmocka_unit_test(a_taken_branch_ends_it),
         cmocka_unit_test(a_fused_pair_is_one),
         cmocka_unit_test(the_last_used_stay),

@@ -181,7 +181,7 @@ STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
     const uint64_t room = core->earlier.fetch[place_of(core, at)];
     if (room >= now->packet_room || flags & now->packet_ends)
         open_packet(core, now, room, flags);
-    if (__builtin_expect(stream->decoded | now->decoding, 0)) {
+    if (__builtin_expect(core->has_op_cache, 0) && (stream->decoded | now->decoding)) {
         if (stream->decoded != now->decoding)
             switch_decoding(core, now, stream->decoded, room, flags);
         if (now->decoding && flags & U_FIRST) {

@@ -16,7 +16,7 @@ struct life {
     uint32_t psv;
     uint32_t flags; /* enum life_flags */
     uint64_t fetch, dispatch, ready, issue, complete, commit;
-    uint32_t fetch_delay_cache, fetch_delay_tlb; /* cycles its fetch waited for L1I and ITLB */
+    uint32_t fetch_delay_cache, fetch_delay_tlb; /* fetch waited for L1I or decoding, ITLB */
     uint32_t unit_wait; /* ready to issue, cycles for a functional unit or issue slot */
     uint32_t mshr_wait; /* cycles retried for want of an MSHR */
     uint32_t l1_latency, miss_latency; /* parts of a load's latency */

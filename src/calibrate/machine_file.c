@@ -159,9 +159,10 @@ static void write_key(const struct calibration *calibration, const struct machin
     fprintf(file, "%-20s = %-10s ; ", name ? name + 1 : line->key, line->value);
     if (!measured && finding && finding->state == FINDING_MEASURED) {
         char value[MACHINE_VALUE];
+        const bool other = strcmp(finding->key, line->key) != 0;
         finding_value(finding, value);
-        fprintf(file, "measured %s, which other figures here do not allow; published (%s)\n", value,
-                base->name);
+        fprintf(file, "measured%s%s %s, which other figures here do not allow; published (%s)\n",
+                other ? ": " : "", other ? finding->key : "", value, base->name);
         return;
     }
     if (!measured) {

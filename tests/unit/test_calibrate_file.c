@@ -179,6 +179,18 @@ static void what_no_machine_can_have_is_left_out(void **state) {
     free(text);
 }
 
+/* A figure that is none of the machine's keys is named: it is of another unit. */
+static void what_is_left_out_has_its_name(void **state) {
+    (void)state;
+    found("l2.load_to_use", 3, FINDING_MEASURED);
+    char *text = file();
+    assert_line(
+        text, "l2",
+        "latency              = 13         ; measured: l2.load_to_use 3, which other figures "
+        "here do not allow; published (zen4)");
+    free(text);
+}
+
 /* The table is named at the top, before any section. */
 static void a_table_of_forms_is_named(void **state) {
     (void)state;
@@ -200,6 +212,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(figures_that_are_good_together_are_taken_together, start,
                                         end),
         cmocka_unit_test_setup_teardown(what_no_machine_can_have_is_left_out, start, end),
+        cmocka_unit_test_setup_teardown(what_is_left_out_has_its_name, start, end),
         cmocka_unit_test_setup_teardown(a_table_of_forms_is_named, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "report/machine_list.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "machine/default.h"
 #include "machine/machine.h"
@@ -73,12 +74,16 @@ static void print_defaults(const struct defaults *defaults, const struct page *p
 
 /* ---- how far they are from processors ---- */
 
-static void print_checked(const char *checked, const struct page *page) {
-    if (!*checked)
+/* `checked`: a line for each machine; it is used up. */
+static void print_checked(char *checked, const struct page *page) {
+    char *line;
+    if (!checked || !*checked)
         return;
     fputc('\n', page->file);
     page_print(page, "cycles of programs simulated on them, against such processors:");
-    fputs(checked, page->file);
+    while ((line = strsep(&checked, "\n")))
+        if (*line)
+            page_wrap(page, line, NULL, "  ", "    ");
 }
 
 /* ---- all ---- */
@@ -109,7 +114,7 @@ bool machine_list_print(bool json, void (*complain)(const struct error *error), 
         else
             add_row(table, *name, &machine);
         if (checked && *machine.checked)
-            fprintf(checked, "  %-16s %s\n", *name, machine.checked);
+            fprintf(checked, "%-16s %s\n", *name, machine.checked);
         free(*name);
     }
     free(names);
@@ -127,7 +132,7 @@ bool machine_list_print(bool json, void (*complain)(const struct error *error), 
                            file, error);
     } else {
         table_print(table);
-        print_checked(distances ? distances : "", &page);
+        print_checked(distances, &page);
         if (known)
             print_defaults(&defaults, &page);
         fprintf(file, "\nnext: culprit machines show ");

@@ -73,7 +73,7 @@ fi
 check "a table behind a lock of readers: no lock" \
     remedy no_lock "readmostly rwlock 2 2500" "readmostly published 2 2500"
 check "a table behind a mutex: no lock" \
-    remedy no_lock "readmostly mutex 2 2500" "readmostly published 2 2500"
+    remedy no_lock "readmostly mutex 2 4000" "readmostly published 2 4000"
 settings='--set dram.bandwidth=10'
 check "memory's bandwidth: data in the caches" \
     remedy dmiss "bandwidth memory 2 20000 4" "bandwidth cache 2 20000 4"

@@ -110,18 +110,29 @@ static bool direction_predict(struct branch_predictor *predictor, uint64_t addre
     return taken;
 }
 
+/* What goes on learning where outcomes are told: the nearest target buffer and the op cache. */
+static bool followers_init(struct branch_predictor *predictor,
+                           const struct machine_branch *machine) {
+    predictor->near_far = machine->near_btb_far;
+    return btb_init(&predictor->near, machine->near_btb_entries, NEAR_WAYS, 0, true) &&
+           op_cache_init(&predictor->op_cache, machine->op_cache_entries, machine->op_cache_ways,
+                         machine->op_cache_insns);
+}
+
+static void followers_copy(struct branch_predictor *predictor,
+                           const struct branch_predictor *from) {
+    btb_copy(&predictor->near, &from->near);
+    op_cache_copy(&predictor->op_cache, &from->op_cache);
+}
+
 struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error) {
     struct branch_predictor *predictor = calloc(1, sizeof *predictor);
     if (predictor && direction_init(predictor, machine) && fast_init(predictor, machine) &&
         btb_init(&predictor->btb, machine->btb_entries, machine->btb_ways, machine->btb_far_ways,
                  machine->btb_hash) &&
-        op_cache_init(&predictor->op_cache, machine->op_cache_entries, machine->op_cache_ways,
-                      machine->op_cache_insns) &&
-        btb_init(&predictor->near, machine->near_btb_entries, NEAR_WAYS, 0, true) &&
-        indirect_init(&predictor->indirect, machine) &&
+        followers_init(predictor, machine) && indirect_init(&predictor->indirect, machine) &&
         return_stack_init(&predictor->returns, machine->ras_entries)) {
         predictor->returns_in_btb = machine->btb_entries && machine->btb_returns;
-        predictor->near_far = machine->near_btb_far;
         return predictor;
     }
     branch_free(predictor);
@@ -153,8 +164,7 @@ struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
     if (predictor->fast.choosers)
         tournament_copy(&copy->fast, &predictor->fast);
     btb_copy(&copy->btb, &predictor->btb);
-    btb_copy(&copy->near, &predictor->near);
-    op_cache_copy(&copy->op_cache, &predictor->op_cache);
+    followers_copy(copy, predictor);
     indirect_copy(&copy->indirect, &predictor->indirect);
     return_stack_copy(&copy->returns, &predictor->returns);
     copy->awaiting = predictor->awaiting;
@@ -268,15 +278,11 @@ struct branch_predictor *branch_replay(const struct branch_predictor *predictor,
                                        const struct machine_branch *machine,
                                        const struct branch_outcomes *outcomes) {
     struct branch_predictor *replay = calloc(1, sizeof *replay);
-    if (!replay || !btb_init(&replay->near, machine->near_btb_entries, NEAR_WAYS, 0, true) ||
-        !op_cache_init(&replay->op_cache, machine->op_cache_entries, machine->op_cache_ways,
-                       machine->op_cache_insns)) {
+    if (!replay || !followers_init(replay, machine)) {
         branch_free(replay);
         return NULL;
     }
-    btb_copy(&replay->near, &predictor->near);
-    op_cache_copy(&replay->op_cache, &predictor->op_cache);
-    replay->near_far = machine->near_btb_far;
+    followers_copy(replay, predictor);
     replay->direction = DIRECTION_PERFECT; /* it has no tables */
     replay->awaiting = predictor->awaiting;
     replay->statistics = predictor->statistics;

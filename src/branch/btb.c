@@ -18,11 +18,7 @@ bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways, uint32_t far_way
 
 /* Of branches at equal distances, 2 to 64 bytes, each set gets as many. */
 static inline uint64_t set_of(const struct btb *btb, uint64_t address) {
-    uint64_t set = address >> 1;
-    if (btb->fold)
-        for (uint64_t rest = set >> btb->fold; rest; rest >>= btb->fold)
-            set ^= rest;
-    return set & btb->set_mask;
+    return fold_bits(address >> 1, btb->fold) & btb->set_mask;
 }
 
 /* An entry without a branch is near. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "branch/predictors.h"
+
 bool op_cache_init(struct op_cache *cache, uint32_t entries, uint32_t ways, uint32_t most) {
     if (!entries)
         return true;
@@ -24,11 +26,7 @@ void op_cache_copy(struct op_cache *cache, const struct op_cache *from) {
 
 /* By all bits of the address, so that code at equal distances does not share sets. */
 static inline uint64_t set_of(const struct op_cache *cache, uint64_t address) {
-    uint64_t set = address;
-    if (cache->fold)
-        for (uint64_t rest = set >> cache->fold; rest; rest >>= cache->fold)
-            set ^= rest;
-    return set & cache->set_mask;
+    return fold_bits(address, cache->fold) & cache->set_mask;
 }
 
 void op_cache_begin(struct op_cache *cache, uint64_t address) {

@@ -14,6 +14,15 @@ static inline void counter_train(uint8_t *counter, bool up) {
     *counter = (uint8_t)(up ? *counter + (*counter < 3) : *counter - (*counter > 0));
 }
 
+/* All bits of a value, so many at a time, one upon the other; 0: as it is. */
+static inline uint64_t fold_bits(uint64_t value, uint32_t width) {
+    uint64_t folded = value;
+    if (width)
+        for (uint64_t rest = value >> width; rest; rest >>= width)
+            folded ^= rest;
+    return folded;
+}
+
 /* `entries` counters (a power of two), all at `start`. NULL when out of memory. */
 uint8_t *counters_new(uint32_t entries, uint8_t start);
 

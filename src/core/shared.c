@@ -2,7 +2,6 @@
 #include "core/cores.h"
 
 #include "branch/op_cache.h"
-
 #include "util/counters.h"
 
 bool core_input_error(struct error *error) {
@@ -71,12 +70,11 @@ void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift,
                accesses_of(input, insn), line);
 }
 
-/* Whether a compare and the branch behind it are one, as predecode has it (core/ooo/prepare.c). */
+/* Whether a compare and the branch behind it are one. */
 static bool is_fused(const struct code *code, const struct static_insn *compare,
                      const struct static_insn *branch) {
-    return compare->flags & INSN_SETS_FLAGS_FOR_FUSION &&
-           code->uops[compare->first_uop + compare->uop_count - 1u].operation == OP_INT_ALU &&
-           branch->flags & INSN_FUSES_WITH_FLAGS && branch->uop_count == 1;
+    const struct uop *last = &code->uops[compare->first_uop + compare->uop_count - 1u];
+    return insn_fuses_compare(compare, last) && insn_fuses_branch(branch);
 }
 
 /* `before`: the instruction before it; NULL: none that it may fuse with. */

@@ -250,15 +250,19 @@ static bool check_caches(const struct machine *machine, struct error *error) {
     return true;
 }
 
-static bool check_tlb(const char *name, const struct machine_tlb *tlb, struct error *error) {
-    if (!tlb->entries || !tlb->ways)
+/* No entries, or no ways: there are no sets. */
+static bool check_sets(const char *name, uint32_t entries, uint32_t ways, struct error *error) {
+    if (!entries || !ways || (entries % ways == 0 && is_power_of_two(entries / ways)))
         return true;
-    if (tlb->entries % tlb->ways || !is_power_of_two(tlb->entries / tlb->ways))
-        return error_set(error,
-                         "[%s] entries = %u: entries / (ways = %u), the number of sets, must be a "
-                         "power of two",
-                         name, tlb->entries, tlb->ways);
-    return true;
+    return error_set(
+        error,
+        "[%s] entries = %u: entries / (ways = %u), the number of sets, must be a power "
+        "of two",
+        name, entries, ways);
+}
+
+static bool check_tlb(const char *name, const struct machine_tlb *tlb, struct error *error) {
+    return check_sets(name, tlb->entries, tlb->ways, error);
 }
 
 /* Its hits take no time of their own. */
@@ -328,13 +332,8 @@ static bool check_branch(const struct machine_branch *branch, struct error *erro
         return error_set(error,
                          "[branch] near_btb_entries = %u: must be 0, or a power of two from 4 on",
                          branch->near_btb_entries);
-    if (branch->op_cache_entries &&
-        (branch->op_cache_entries % branch->op_cache_ways ||
-         !is_power_of_two(branch->op_cache_entries / branch->op_cache_ways)))
-        return error_set(error,
-                         "[opcache] entries = %u: entries / (ways = %u), the number of sets, must "
-                         "be a power of two",
-                         branch->op_cache_entries, branch->op_cache_ways);
+    if (!check_sets("opcache", branch->op_cache_entries, branch->op_cache_ways, error))
+        return false;
     bool uses_history = branch->direction == DIRECTION_GSHARE ||
                         branch->direction == DIRECTION_TOURNAMENT || branch->override_bubble;
     if (branch->override_bubble && branch->direction != DIRECTION_TAGE)

@@ -126,7 +126,6 @@ static bool settle_shared(struct machine *machine, struct machine_pool *pool, st
     return true;
 }
 
-/* Of a key of the core. */
 /* Without a text: no units. */
 static bool settle_text(const struct machine *machine, const char *text,
                         struct machine_ports *ports, struct error *error) {
@@ -134,6 +133,7 @@ static bool settle_text(const struct machine *machine, const char *text,
     return !text[0] || ports_parse(machine, text, ports, error);
 }
 
+/* Of a key of the core. */
 static bool settle_named(const struct machine *machine, const char *text,
                          struct machine_ports *ports, const char *key, struct error *error) {
     return settle_text(machine, text, ports, error) || error_prefix(error, "[core] %s", key);

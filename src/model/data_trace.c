@@ -154,11 +154,9 @@ static void make_recipe(const struct data_trace *trace, struct recipe *recipe,
         recipe->traits |= RECIPE_PREFETCH;
     else if (loads == 1 && stores == 0 && !fences)
         recipe->traits |= RECIPE_LOAD;
-    if (trace->core.fuse_compare_branch && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
-        uops[insn->uop_count - 1].operation == OP_INT_ALU)
+    if (trace->core.fuse_compare_branch && insn_fuses_compare(insn, &uops[insn->uop_count - 1]))
         recipe->traits |= RECIPE_COMPARE;
-    if (trace->core.fuse_compare_branch && insn->flags & INSN_FUSES_WITH_FLAGS &&
-        insn->uop_count == 1)
+    if (trace->core.fuse_compare_branch && insn_fuses_branch(insn))
         recipe->traits |= RECIPE_BRANCH;
 }
 

@@ -57,8 +57,7 @@ static uint32_t number_at(const struct hash_index *index, const struct code *cod
 static bool may_fuse(const struct code *code, uint32_t compare, uint32_t branch) {
     const struct static_insn *first = &code->insns[compare], *second = &code->insns[branch];
     const struct uop *last = &code->uops[first->first_uop + first->uop_count - 1u];
-    return first->flags & INSN_SETS_FLAGS_FOR_FUSION && last->operation == OP_INT_ALU &&
-           second->flags & INSN_FUSES_WITH_FLAGS && second->uop_count == 1;
+    return insn_fuses_compare(first, last) && insn_fuses_branch(second);
 }
 
 bool shotgun_code_link(struct shotgun_code *copy, struct error *error) {

@@ -38,6 +38,15 @@ struct static_insn {
 };
 static_assert(sizeof(struct static_insn) == 64, "static instructions are read once per execution");
 
+/* Whether it is a compare that fuses with a branch behind it (x86), by its last µop: one that
+ * stores in the compare's place (add [mem], 1) does not. And whether it is such a branch. */
+static inline bool insn_fuses_compare(const struct static_insn *insn, const struct uop *last) {
+    return insn->flags & INSN_SETS_FLAGS_FOR_FUSION && last->operation == OP_INT_ALU;
+}
+static inline bool insn_fuses_branch(const struct static_insn *insn) {
+    return insn->flags & INSN_FUSES_WITH_FLAGS && insn->uop_count == 1;
+}
+
 /* Its text, like insn_text(). */
 static inline size_t static_insn_text(enum isa isa, const struct static_insn *insn,
                                       uint64_t address, char *text, size_t size) {

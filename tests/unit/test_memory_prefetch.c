@@ -412,21 +412,33 @@ static void long_streams_go_on(void **state) {
     }
 }
 
-/* With walks of 50 cycles: behind lines 60 to 62, four lines ahead are 63 and the next page's first
+/* Walks of 50 cycles. */
+static struct machine walking_machine(void) {
+    struct machine machine = small_machine();
+    machine.itlb = machine.dtlb = (struct machine_tlb){.entries = 64};
+    machine.page_walk = 50;
+    return machine;
+}
+
+/* The last but one of a page, and the two lines before. */
+static void read_in_a_row(struct memory *memory,
+                          struct memory_result (*read)(struct memory *, uint64_t, uint64_t)) {
+    for (uint64_t line = 60; line < 63; line++)
+        read(memory, line * 1000, 0x10000 + line * 64);
+}
+
+/* Behind lines 60 to 62, four lines ahead are 63 and the next page's first
  * three. These are asked for when its translation is there, and come 140 cycles later; the program
  * waits for no walk then. */
 static void long_streams_translate(void **state) {
     (void)state;
-    struct machine machine = small_machine();
+    struct machine machine = walking_machine();
     machine.l1d.size = 8192;
     machine.l1d.mshrs = 8;
     machine.l1d.prefetcher = PREFETCH_LONG_STREAM;
     machine.l1d.prefetch_degree = 4;
-    machine.dtlb = (struct machine_tlb){.entries = 64};
-    machine.page_walk = 50;
     struct memory *memory = new_memory(&machine, 0);
-    for (uint64_t line = 60; line < 63; line++)
-        load(memory, line * 1000, 0x10000 + line * 64);
+    read_in_a_row(memory, load);
     assert_true(has(memory, 0x11080));
     assert_false(has(memory, 0x110c0));
     assert_int_equal(statistics_of(memory).page_walks, 2);
@@ -440,14 +452,11 @@ static void long_streams_translate(void **state) {
  * translation, whose walk the program does not wait for. Line 64 has missed the L1 alone. */
 static void long_streams_of_the_l2_translate(void **state) {
     (void)state;
-    struct machine machine = small_machine();
+    struct machine machine = walking_machine();
     machine.l2.prefetcher = PREFETCH_LONG_STREAM;
     machine.l2.prefetch_degree = 4;
-    machine.dtlb = (struct machine_tlb){.entries = 64};
-    machine.page_walk = 50;
     struct memory *memory = new_memory(&machine, 0);
-    for (uint64_t line = 60; line < 63; line++)
-        load(memory, line * 1000, 0x10000 + line * 64);
+    read_in_a_row(memory, load);
     for (uint64_t line = 63; line < 68; line++)
         assert_int_equal(cache_find(&memory->l2, 0x10000 + line * 64) != CACHE_NONE, line < 67);
     assert_int_equal(statistics_of(memory).page_walks, 2);
@@ -460,14 +469,11 @@ static void long_streams_of_the_l2_translate(void **state) {
 /* It sees loads and stores: code is translated by another TLB. */
 static void long_streams_of_the_l2_are_of_data(void **state) {
     (void)state;
-    struct machine machine = small_machine();
+    struct machine machine = walking_machine();
     machine.l2.prefetcher = PREFETCH_LONG_STREAM;
     machine.l2.prefetch_degree = 4;
-    machine.itlb = machine.dtlb = (struct machine_tlb){.entries = 64};
-    machine.page_walk = 50;
     struct memory *memory = new_memory(&machine, 0);
-    for (uint64_t line = 60; line < 63; line++)
-        fetch(memory, line * 1000, 0x10000 + line * 64);
+    read_in_a_row(memory, fetch);
     assert_int_equal(statistics_of(memory).l2.accesses, 3);
     assert_int_equal(statistics_of(memory).l2.prefetches, 0);
     assert_int_equal(statistics_of(memory).page_walks, 1);

@@ -108,12 +108,9 @@ static struct known_insn know(const struct ooo *core, const struct static_insn *
                               unsigned stack, const struct prepared_uop *uops) {
     const struct uop *last = &core->code->uops[insn->first_uop + insn->uop_count - 1u];
     uint8_t traits = 0;
-    /* A store in the compare's place (add [mem], 1) does not fuse. */
-    if (core->machine.fuse_compare_branch && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
-        last->operation == OP_INT_ALU)
+    if (core->machine.fuse_compare_branch && insn_fuses_compare(insn, last))
         traits |= KNOWN_COMPARE;
-    if (core->machine.fuse_compare_branch && insn->flags & INSN_FUSES_WITH_FLAGS &&
-        insn->uop_count == 1)
+    if (core->machine.fuse_compare_branch && insn_fuses_branch(insn))
         traits |= KNOWN_FUSING_BRANCH;
     if (core->machine.stack_sync)
         traits |= (stack & STACK_MOVED ? KNOWN_MOVES_STACK : 0) |

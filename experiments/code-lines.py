@@ -9,7 +9,6 @@ MACHINE: that of this host's processor or the nearest to it, if none is named. L
 the difference of two times through and five. Takes three minutes."""
 import argparse
 import statistics
-import subprocess
 
 from lib import host, loops, page
 
@@ -31,8 +30,7 @@ SECONDS, TRIES = 0.25, 4
 
 
 def measured(row):
-    return min(float(subprocess.run(["taskset", "-c", "1", PROGRAM, *map(str, row), str(SECONDS)], check=True,
-                                    capture_output=True, text=True).stdout) for _ in range(TRIES))
+    return loops.least([PROGRAM, *map(str, row), str(SECONDS)], TRIES)
 
 
 def simulated(machine, row, settings=()):

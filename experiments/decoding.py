@@ -9,7 +9,6 @@ blocks behind random branches (lib/decoding.c), measured on processor 1, the lea
 difference of so many times through. Takes three minutes."""
 import argparse
 import statistics
-import subprocess
 
 from lib import host, loops, page
 
@@ -28,8 +27,7 @@ SECONDS, TRIES = 0.25, 4
 
 
 def measured(row):
-    return min(float(subprocess.run(["taskset", "-c", "1", PROGRAM, *map(str, row), str(SECONDS)], check=True,
-                                    capture_output=True, text=True).stdout) for _ in range(TRIES))
+    return loops.least([PROGRAM, *map(str, row), str(SECONDS)], TRIES)
 
 
 def simulated(machine, row, settings=()):

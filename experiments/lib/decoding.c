@@ -30,7 +30,7 @@ static char *put(char *to, const void *bytes, size_t size) {
     return to + size;
 }
 
-/* An instruction of `opcode` to a target 4 bytes away at most. */
+/* A jump or call of this opcode, with a distance of 4 bytes. */
 static char *put_jump(char *to, const char *opcode, const char *target) {
     to = put(to, opcode, strlen(opcode));
     const int32_t offset = (int32_t)(target - (to + 4));

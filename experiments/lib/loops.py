@@ -25,6 +25,12 @@ def per_turn(machine, command, turns, settings=()):
     return (last - first) / (turns[1] - turns[0])
 
 
+def least(command, tries):
+    """What the program prints on processor 1, the least of so many tries."""
+    return min(float(subprocess.run(["taskset", "-c", "1", *command], check=True, capture_output=True,
+                                    text=True).stdout) for _ in range(tries))
+
+
 def where():
     """What the part of a page begins with."""
     return (f"{host.processor()}, {time.strftime('%Y-%m-%d', time.gmtime())}, "

@@ -19,8 +19,8 @@ struct job {
 };
 
 #define REQUEST struct job
-static const struct option_row OPTIONS[] = {
-    FLAG("json", verb.output.json, "JSON in place of text (list, show)"), {0}};
+static const struct option_row OPTIONS[] = {FLAG("json", verb.output.json, "JSON in place of text"),
+                                            {0}};
 
 /* Who gives the name of a machine alone wants to see it. */
 static void refuse(struct argp_state *state, const char *value) {
@@ -69,6 +69,17 @@ static bool list(const struct job *job, struct error *error) {
     return output_flush("cannot write the machines", error) && good;
 }
 
+static bool checked(const struct job *job, const struct machine *machine, struct error *error) {
+    if (job->verb.output.json)
+        return machine_checked_json(job->machine, machine, stdout, error);
+    printf("%s: good (machine %s", job->machine, machine->name);
+    if (machine->form_count)
+        printf(", %u form%s of %s", machine->form_count, machine->form_count == 1 ? "" : "s",
+               machine->forms_file);
+    puts(")");
+    return true;
+}
+
 static bool show(struct job *job, struct error *error) {
     struct machine machine;
     char path[4096];
@@ -78,15 +89,11 @@ static bool show(struct job *job, struct error *error) {
         name = path;
     if (!machine_load(name, &machine, error))
         return false;
-    if (job->action == ACTION_CHECK && machine.form_count)
-        printf("%s: good (machine %s, %u form%s of %s)\n", job->machine, machine.name,
-               machine.form_count, machine.form_count == 1 ? "" : "s", machine.forms_file);
-    else if (job->action == ACTION_CHECK)
-        printf("%s: good (machine %s)\n", job->machine, machine.name);
-    else if (job->verb.output.json)
+    if (job->action == ACTION_CHECK)
+        return checked(job, &machine, error);
+    if (job->verb.output.json)
         return machine_json(&machine, stdout, error);
-    else
-        machine_print(&machine, stdout);
+    machine_print(&machine, stdout);
     return true;
 }
 

@@ -522,6 +522,18 @@ assert json.load(open(sys.argv[1]))["forms"] == ""' "$scratch/a" &&
 assert any(m["name"] == "zen4" for m in json.load(sys.stdin)["machines"])'
 }
 check "machines: list, show, check; what is shown loads back" machines
+machines_checked_json() {
+    run machines check --json machines/granite-rapids.ini | python3 -S -c '
+import json, sys
+sys.path.insert(0, "tests/e2e")
+import check_schemas
+checked = json.load(sys.stdin)
+assert not list(check_schemas.mistakes(check_schemas.Validators(), "machines", checked)), checked
+assert checked["machine"] == "granite-rapids" and checked["forms"]["count"] > 0, checked
+del checked["forms"]
+assert list(check_schemas.mistakes(check_schemas.Validators(), "machines", checked))'
+}
+check "machines check --json: file, machine and forms, as the schema says" machines_checked_json
 check "machines with a name alone says how to see it" fails_with 2 \
     "boom-tea: did you mean 'culprit machines show boom-tea'" run machines boom-tea
 printf 'base = zen4\n[core]\nrob = -3\n' >"$scratch/bad.ini"

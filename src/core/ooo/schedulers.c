@@ -1,5 +1,5 @@
 /* See schedulers.h. */
-#include "core/ooo/schedulers.h"
+#include "core/ooo/ooo.h"
 
 #include <string.h>
 
@@ -7,6 +7,11 @@
 
 /* A scheduler is crowded with so many of this many entries taken. */
 enum { CROWDED = 2, OF = 3 };
+
+/* Of the first bit that is set. */
+static uint32_t number_of(uint64_t bits) {
+    return (uint32_t)__builtin_ctzll(bits);
+}
 
 /* ---- those that leave ---- */
 
@@ -25,7 +30,7 @@ static void refile_late(struct schedulers *schedulers) {
     for (uint32_t i = 0; i < schedulers->late_count; i++) {
         const struct late_leave late = schedulers->late[i];
         if (late.cycle - schedulers->cycle < NEAR_CYCLES) {
-            schedulers->leaving[late.cycle % NEAR_CYCLES][late.scheduler]++;
+            schedulers_leave_near(schedulers, late.cycle, late.scheduler);
         } else {
             schedulers->late[kept++] = late;
             earliest = late.cycle < earliest ? late.cycle : earliest;
@@ -41,36 +46,65 @@ static bool any(scheduler_counts counts) {
     return any_where(i, sizeof words / sizeof *words, words[i]);
 }
 
+/* What leaves until this cycle, which is near. Returns how many wait. */
+static scheduler_counts leave_until(struct schedulers *schedulers, uint64_t cycle,
+                                    scheduler_counts waiting) {
+    for (uint64_t at = schedulers->cycle + 1; at <= cycle; at = (at | 63) + 1) {
+        uint64_t *word = &schedulers->leaves[at % NEAR_CYCLES / 64];
+        const uint64_t start = at & ~UINT64_C(63), last = lesser(at | 63, cycle);
+        uint64_t over = *word & ~UINT64_C(0) << at % 64 & ~UINT64_C(0) >> (63 - last % 64);
+        *word ^= over;
+        for (; over; over &= over - 1) {
+            scheduler_counts *leaving =
+                &schedulers->leaving[(start + number_of(over)) % NEAR_CYCLES];
+            waiting -= *leaving;
+            *leaving = (scheduler_counts){0};
+        }
+    }
+    schedulers->cycle = cycle;
+    return waiting;
+}
+
+/* The units of crowded schedulers. There is seldom one. */
+static uint64_t crowded_units(const struct schedulers *schedulers, scheduler_counts waiting) {
+    const scheduler_counts crowded = (scheduler_counts)(waiting >= schedulers->crowd);
+    uint64_t units = 0;
+    for (uint32_t i = 0; any(crowded) && i < MACHINE_MAX_SCHEDULERS; i++)
+        units |= crowded[i] ? schedulers->units[i] : 0;
+    return units;
+}
+
 /* What leaves until this cycle, which nobody has looked at, has left. */
 static void go_to(struct schedulers *schedulers, uint64_t cycle) {
     scheduler_counts waiting = schedulers->waiting;
     while (schedulers->cycle < cycle && any(waiting)) {
-        const uint64_t due = schedulers->late_due, stop = due < cycle ? due : cycle;
-        for (uint64_t at = schedulers->cycle + 1; at <= stop; at++) {
-            waiting -= schedulers->leaving[at % NEAR_CYCLES];
-            schedulers->leaving[at % NEAR_CYCLES] = (scheduler_counts){0};
-        }
-        schedulers->cycle = stop;
-        if (stop == due)
+        const uint64_t near = lesser(cycle, schedulers->cycle + NEAR_CYCLES - 1);
+        waiting = leave_until(schedulers, lesser(near, schedulers->late_due), waiting);
+        if (schedulers->cycle == schedulers->late_due)
             refile_late(schedulers);
     }
     schedulers->cycle = cycle;
     schedulers->waiting = waiting;
-    schedulers->crowded = (scheduler_counts)(waiting >= schedulers->crowd);
+    schedulers->crowded = crowded_units(schedulers, waiting);
+}
+
+/* The next cycle in which some may leave, or late ones have come near. */
+static uint64_t next_change(const struct schedulers *schedulers) {
+    const uint64_t end = schedulers->cycle + NEAR_CYCLES;
+    for (uint64_t at = schedulers->cycle + 1; at < end; at = (at | 63) + 1) {
+        const uint64_t ahead = schedulers->leaves[at % NEAR_CYCLES / 64] >> at % 64;
+        if (ahead)
+            return lesser(at + number_of(ahead), schedulers->late_due);
+    }
+    return schedulers->late_due;
 }
 
 /* ---- a unit for each ---- */
 
-static uint32_t number_of(uint64_t unit) {
-    return (uint32_t)__builtin_ctzll(unit);
-}
-
 /* The first of the units whose scheduler is not crowded; of all, if each is. */
 static uint64_t least_crowded(const struct schedulers *schedulers, uint64_t units) {
-    for (uint64_t left = units; left; left &= left - 1)
-        if (!schedulers->crowded[schedulers->of[number_of(left)]])
-            return left & -left;
-    return units & -units;
+    const uint64_t others = units & ~schedulers->crowded, choice = others ? others : units;
+    return choice & -choice;
 }
 
 /* The µop's own, in the scheduler of the one that was chosen. */
@@ -94,7 +128,7 @@ uint64_t schedulers_give(struct schedulers *schedulers, const struct unit *unit,
     uint64_t chosen = least_crowded(schedulers, units);
     while (is_full(schedulers, schedulers->of[number_of(chosen)])) {
         do
-            go_to(schedulers, schedulers->cycle + 1);
+            go_to(schedulers, next_change(schedulers));
         while (is_full(schedulers, schedulers->of[number_of(chosen)]));
         chosen = least_crowded(schedulers, units);
     }
@@ -111,9 +145,10 @@ bool schedulers_follow(struct schedulers *schedulers, const struct unit *unit, u
         return false;
     if (!schedulers->counted)
         return true;
-    schedulers->waiting[schedulers->given]--;
+    schedulers->waiting -= schedulers->one[schedulers->given];
     if (schedulers->left_at - schedulers->cycle < NEAR_CYCLES)
-        schedulers->leaving[schedulers->left_at % NEAR_CYCLES][schedulers->given]--;
+        schedulers->leaving[schedulers->left_at % NEAR_CYCLES] -=
+            schedulers->one[schedulers->given];
     else
         schedulers->late_count--;
     return true;
@@ -131,16 +166,20 @@ void schedulers_number(struct schedulers *schedulers, const uint32_t *entries) {
     uint32_t count = 0;
     schedulers->counted = true;
     schedulers->late_due = UINT64_MAX;
+    memset(&schedulers->crowd, UINT8_MAX, sizeof schedulers->crowd); /* none that there is not */
     for (uint32_t unit = 0; unit <= MACHINE_MAX_UNITS; unit++) {
         if (!entries[unit])
             continue;
         const uint32_t first = number_of(schedulers->beside[unit]);
         assert(first < unit || count < MACHINE_MAX_SCHEDULERS);
-        schedulers->of[unit] = first < unit ? schedulers->of[first] : (uint8_t)count++;
+        const uint8_t number = first < unit ? schedulers->of[first] : (uint8_t)count++;
+        schedulers->of[unit] = number;
+        schedulers->units[number] = schedulers->beside[unit];
+        schedulers->one[number][number] = 1;
         schedulers->counted &= entries[unit] <= MOST_ENTRIES;
         const uint32_t most = entries[unit] < MOST_ENTRIES ? entries[unit] : MOST_ENTRIES;
-        schedulers->entries[schedulers->of[unit]] = (uint8_t)most;
-        schedulers->crowd[schedulers->of[unit]] = (uint8_t)((CROWDED * most + OF - 1) / OF);
+        schedulers->entries[number] = (uint8_t)most;
+        schedulers->crowd[number] = (uint8_t)((CROWDED * most + OF - 1) / OF);
     }
 }
 
@@ -148,8 +187,10 @@ void schedulers_clear(struct schedulers *schedulers) {
     if (!schedulers->empty_at)
         return;
     memset(schedulers->leaving, 0, sizeof schedulers->leaving);
-    schedulers->waiting = schedulers->crowded = (scheduler_counts){0};
+    memset(schedulers->leaves, 0, sizeof schedulers->leaves);
+    schedulers->waiting = (scheduler_counts){0};
     schedulers->late_count = 0;
     schedulers->late_due = UINT64_MAX;
+    schedulers->crowded = 0;
     schedulers->cycle = schedulers->had = schedulers->awaited = schedulers->empty_at = 0;
 }

@@ -31,16 +31,21 @@ struct late_leave {
 };
 
 struct schedulers {
-    uint64_t beside[MACHINE_MAX_UNITS + 1]; /* by unit: all units of its scheduler */
-    uint8_t of[MACHINE_MAX_UNITS + 1];      /* by unit: its scheduler, by number */
-    scheduler_counts entries, crowd;        /* that one has; with which it is crowded */
-    bool counted;                           /* it is counted */
+    uint64_t beside[MACHINE_MAX_UNITS + 1];       /* by unit: all units of its scheduler */
+    uint8_t of[MACHINE_MAX_UNITS + 1];            /* by unit: its scheduler, by number */
+    uint64_t units[MACHINE_MAX_SCHEDULERS];       /* of each */
+    scheduler_counts entries, crowd;              /* that one has; with which it is crowded */
+    bool counted;                                 /* it is counted */
+    scheduler_counts one[MACHINE_MAX_SCHEDULERS]; /* 1 of the scheduler, 0 of others: counts are
+                                                     changed as they are read, all at once, since a
+                                                     read of many bytes waits for a write of one */
 
     uint64_t cycle;                        /* all below is at its end */
     scheduler_counts waiting;              /* µops in each */
-    scheduler_counts crowded;              /* 255 or 0: as it was when a µop came first
-                                              in this cycle */
+    uint64_t crowded;                      /* units whose scheduler is: as it was when a µop came
+                                              first in this cycle */
     scheduler_counts leaving[NEAR_CYCLES]; /* by cycle, of those behind */
+    uint64_t leaves[NEAR_CYCLES / 64];     /* set: some may leave in that cycle */
     struct late_leave late[MACHINE_MAX_SCHEDULERS * MOST_ENTRIES];
     uint32_t late_count;
     uint64_t late_due; /* the cycle in which the first of them has come near enough */
@@ -68,6 +73,13 @@ uint64_t schedulers_give(struct schedulers *schedulers, const struct unit *unit,
  * there, or the load had no entry. */
 bool schedulers_follow(struct schedulers *schedulers, const struct unit *unit, uint64_t number);
 
+/* One of this scheduler leaves in a cycle that is near. */
+static inline void schedulers_leave_near(struct schedulers *schedulers, uint64_t cycle,
+                                         uint32_t scheduler) {
+    schedulers->leaving[cycle % NEAR_CYCLES] += schedulers->one[scheduler];
+    schedulers->leaves[cycle % NEAR_CYCLES / 64] |= UINT64_C(1) << cycle % 64;
+}
+
 /* Of one that leaves in a cycle which is not near (schedulers.c). */
 void schedulers_leave_late(struct schedulers *schedulers, uint64_t cycle);
 
@@ -78,9 +90,9 @@ static inline uint64_t schedulers_leave(struct schedulers *schedulers, uint64_t 
     if (!schedulers->counted)
         return cycle;
     schedulers->left_at = cycle;
-    schedulers->waiting[schedulers->given]++;
+    schedulers->waiting += schedulers->one[schedulers->given];
     if (cycle - schedulers->cycle < NEAR_CYCLES)
-        schedulers->leaving[cycle % NEAR_CYCLES][schedulers->given]++;
+        schedulers_leave_near(schedulers, cycle, schedulers->given);
     else
         schedulers_leave_late(schedulers, cycle);
     return cycle;

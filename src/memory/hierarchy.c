@@ -179,23 +179,35 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
     cache_launch(cache, index, flight, memory->now);
 }
 
-struct prefetch_walk prefetch_lines(const struct cache *cache, struct prefetcher *prefetcher,
-                                    const struct request *request, bool missed, bool first_use) {
+static bool translates(const struct prefetcher *prefetcher) {
+    return prefetcher->kind == PREFETCH_NEXT_PAGE || prefetcher->kind == PREFETCH_LONG_STREAM;
+}
+
+/* The step of prefetch_lines(); 0: there is none. */
+static inline int64_t step_of(const struct cache *cache, struct prefetcher *prefetcher,
+                              const struct request *request, bool missed, bool first_use) {
     const struct prefetch_trigger trigger = {.address = request->address,
                                              .line_bytes = (uint32_t)cache->line_mask + 1,
                                              .insn = request->insn,
                                              .missed = missed,
                                              .first_use = first_use};
-    const bool translates =
-        prefetcher->kind == PREFETCH_NEXT_PAGE || prefetcher->kind == PREFETCH_LONG_STREAM;
     /* Translations ahead are the DTLB's, so those who need them do not see code. */
-    const int64_t step = translates && !request->data ? 0 : prefetch_step(prefetcher, &trigger);
+    return translates(prefetcher) && !request->data ? 0 : prefetch_step(prefetcher, &trigger);
+}
+
+static struct prefetch_walk walk_by(const struct prefetcher *prefetcher,
+                                    const struct request *request, int64_t step) {
     return (struct prefetch_walk){.step = step,
                                   .from = request->address,
                                   .address = request->address,
                                   .left = step ? prefetcher->reach : 0,
                                   .in_page = prefetcher->in_page,
-                                  .translates = translates};
+                                  .translates = translates(prefetcher)};
+}
+
+struct prefetch_walk prefetch_lines(const struct cache *cache, struct prefetcher *prefetcher,
+                                    const struct request *request, bool missed, bool first_use) {
+    return walk_by(prefetcher, request, step_of(cache, prefetcher, request, missed, first_use));
 }
 
 static bool is_beyond_page(const struct memory *memory, const struct prefetch_walk *walk) {
@@ -269,9 +281,12 @@ uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct
                         bool missed, bool first_use) {
     uint64_t shares = 0;
     for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
-        struct prefetch_walk walk =
-            prefetch_lines(cache, &cache->prefetchers[i], request, missed, first_use);
-        if (walk.left && next_to_fetch(memory, cache, &walk, request))
+        struct prefetcher *prefetcher = &cache->prefetchers[i];
+        const int64_t step = step_of(cache, prefetcher, request, missed, first_use);
+        if (!step)
+            continue;
+        struct prefetch_walk walk = walk_by(prefetcher, request, step);
+        if (next_to_fetch(memory, cache, &walk, request))
             shares += fetch_ahead(memory, cache, &walk, request, missed);
     }
     return shares;

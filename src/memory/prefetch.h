@@ -18,15 +18,17 @@ enum stride_state { STRIDE_INITIAL, STRIDE_TRANSIENT, STRIDE_STEADY, STRIDE_NO_P
 struct stride_entry {
     uint64_t last; /* address */
     int64_t stride;
+    uint64_t used;          /* in uses of the prefetcher; 0: never */
     uint32_t insn_plus_one; /* 0: empty */
     uint8_t state;
     uint8_t steps; /* equal ones in a row; no more are counted than are needed */
 };
 
 /* The stream prefetcher's streams (stream.c). */
-enum { STREAMS = 32, STREAM_BYTES = 4096 };
+enum { STREAMS = 32, STREAM_BYTES = 4096, STREAM_HINTS = 64 };
 struct stream {
     uint64_t region_plus_one; /* address / STREAM_BYTES; 0: empty */
+    uint64_t used;            /* in uses of the prefetcher; 0: never */
     uint32_t last;            /* offset in the region of the last line, */
     int32_t farthest;         /* and of the farthest that was asked for (streamer.c) */
     int8_t direction;         /* 1 ascending, -1 descending, 0: not known yet */
@@ -46,9 +48,13 @@ struct prefetcher {
     uint8_t start;                /* steps before it asks for anything; 0: its own */
     uint32_t degree;              /* lines or strides ahead per trigger, at most */
     uint32_t reach;               /* of the last trigger; `degree` where all are alike */
+    uint64_t uses; /* of the tables of strides and streams, to know the least recent */
     union {
-        struct stride_entry stride[STRIDE_SETS][STRIDE_WAYS]; /* most recently used first */
-        struct stream streams[STREAMS];                       /* likewise */
+        struct stride_entry stride[STRIDE_SETS][STRIDE_WAYS];
+        struct {
+            struct stream streams[STREAMS];
+            uint8_t hints[STREAM_HINTS]; /* by low bits of a region: the stream that had it last */
+        };
         struct up_down up_down;
     };
 };

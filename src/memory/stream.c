@@ -13,9 +13,8 @@
  * Family 19h 56665, 2.12). A long stream is a line stream that goes on where it comes to the next
  * region, and asks for lines beyond its page, with their translation: as measured on Zen 3
  * (docs/results/memory-streams.md), where pages in a row have no beginnings. The table holds the
- * regions that were read last, most recent first. */
+ * regions that were read last. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "memory/prefetch.h"
 #include "util/array.h"
@@ -38,23 +37,47 @@ static struct stream moved_on(struct stream stream) {
     return stream;
 }
 
-/* The stream of a line of a region, now first; a new one takes the place of the one used least
- * recently. */
+/* Of those that go on in this line of a region the one used most recently, as of there; STREAMS:
+ * there is none. */
+static size_t find_before(struct prefetcher *prefetcher, uint64_t region, uint32_t line,
+                          uint32_t bytes) {
+    struct stream *streams = prefetcher->streams;
+    size_t found = STREAMS;
+    for (size_t i = 0; i < STREAMS; i++)
+        if (goes_on(&streams[i], region, line, bytes) &&
+            (found == STREAMS || streams[i].used > streams[found].used))
+            found = i;
+    if (found < STREAMS)
+        streams[found] = moved_on(streams[found]);
+    return found;
+}
+
+/* A new one takes the place of the one used least recently. */
+static size_t take_oldest(struct prefetcher *prefetcher) {
+    struct stream *streams = prefetcher->streams;
+    size_t oldest = 0;
+    for (size_t i = 1; i < STREAMS; i++)
+        oldest = streams[i].used < streams[oldest].used ? i : oldest;
+    streams[oldest] = (struct stream){.region_plus_one = 0};
+    return oldest;
+}
+
+/* The stream of a line of a region; a new one is of no region yet. */
 static struct stream *find_stream(struct prefetcher *prefetcher, uint64_t region, uint32_t line,
                                   uint32_t bytes) {
     struct stream *streams = prefetcher->streams;
-    size_t at = index_where(i, STREAMS, streams[i].region_plus_one == region + 1);
-    const bool known = at < STREAMS;
-    if (!known && prefetcher->kind == PREFETCH_LONG_STREAM)
-        at = index_where(i, STREAMS, goes_on(&streams[i], region, line, bytes));
-    struct stream stream = {.region_plus_one = 0};
-    if (at < STREAMS)
-        stream = known ? streams[at] : moved_on(streams[at]);
-    else
-        at = STREAMS - 1;
-    memmove(&streams[1], &streams[0], at * sizeof *streams);
-    streams[0] = stream;
-    return &streams[0];
+    uint8_t *hint = &prefetcher->hints[region % STREAM_HINTS];
+    size_t at = *hint;
+    if (streams[at].region_plus_one != region + 1) {
+        at = index_where(i, STREAMS, streams[i].region_plus_one == region + 1);
+        if (at == STREAMS && prefetcher->kind == PREFETCH_LONG_STREAM)
+            at = find_before(prefetcher, region, line, bytes);
+        if (at == STREAMS)
+            at = take_oldest(prefetcher);
+        *hint = (uint8_t)at;
+    }
+    streams[at].used = ++prefetcher->uses;
+    return &streams[at];
 }
 
 struct stream *stream_follow(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger,
@@ -64,7 +87,8 @@ struct stream *stream_follow(struct prefetcher *prefetcher, const struct prefetc
     const uint32_t line = trigger->address % STREAM_BYTES & ~(trigger->line_bytes - 1);
     struct stream *stream = find_stream(prefetcher, region, line, trigger->line_bytes);
     if (!stream->region_plus_one) {
-        *stream = (struct stream){.region_plus_one = region + 1, .last = line};
+        stream->region_plus_one = region + 1;
+        stream->last = line;
         return NULL;
     }
     if (line == stream->last)

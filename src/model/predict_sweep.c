@@ -8,15 +8,21 @@
 #include "util/array.h"
 
 static const char *const NAMES[AXIS_COUNT] = {"rob", "mshr", "latency", "prefetch"};
+static const char *const KEYS[AXIS_COUNT] = {"rob", "mshrs", "latency", "prefetcher"};
 
 const char *predict_axis_name(enum predict_axis axis) {
     return NAMES[axis];
 }
 
+static bool is_word(const char *word, const char *text, size_t length) {
+    return strlen(word) == length && !strncmp(word, text, length);
+}
+
+/* A figure has its name here, or that of its key in a machine file. */
 static bool find_axis(const char *name, size_t length, enum predict_axis *axis,
                       struct error *error) {
     for (int i = 0; i < AXIS_COUNT; i++)
-        if (strlen(NAMES[i]) == length && !strncmp(NAMES[i], name, length)) {
+        if (is_word(NAMES[i], name, length) || is_word(KEYS[i], name, length)) {
             *axis = (enum predict_axis)i;
             return true;
         }

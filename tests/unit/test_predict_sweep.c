@@ -53,6 +53,16 @@ static void mshrs_and_prefetchers_are_the_l1s(void **state) {
     free(machines);
 }
 
+static void figures_have_the_names_of_their_keys_too(void **state) {
+    (void)state;
+    uint32_t count;
+    struct machine *machines = build("mshrs=8 prefetcher=tagged", &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(machines[0].l1d.mshrs, 8);
+    assert_int_equal(machines[0].l1d.prefetcher, PREFETCH_TAGGED);
+    free(machines);
+}
+
 static void nothing_varies(void **state) {
     (void)state;
     uint32_t count;
@@ -97,6 +107,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_combination),
         cmocka_unit_test(mshrs_and_prefetchers_are_the_l1s),
+        cmocka_unit_test(figures_have_the_names_of_their_keys_too),
         cmocka_unit_test(nothing_varies),
         cmocka_unit_test(nonsense_is_refused),
     };

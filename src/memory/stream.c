@@ -37,12 +37,14 @@ static struct stream moved_on(struct stream stream) {
     return stream;
 }
 
-/* Of those that go on in this line of a region the one used most recently, as of there; STREAMS:
- * there is none. */
+/* Of those that go on in this line of a region, its first or last, the one used most recently, as
+ * of there; STREAMS: there is none. */
 static size_t find_before(struct prefetcher *prefetcher, uint64_t region, uint32_t line,
                           uint32_t bytes) {
     struct stream *streams = prefetcher->streams;
     size_t found = STREAMS;
+    if (line && line != STREAM_BYTES - bytes)
+        return STREAMS;
     for (size_t i = 0; i < STREAMS; i++)
         if (goes_on(&streams[i], region, line, bytes) &&
             (found == STREAMS || streams[i].used > streams[found].used))

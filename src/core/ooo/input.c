@@ -151,7 +151,7 @@ bool ooo_finish(struct ooo *core, struct error *error) {
     wait_for_pipeline(core);
     if (core->tap)
         good &= tap_flush(core->tap, &core->tap_state, &core->buffer, good ? error : &late);
-    begin_group_words(core);
+    open_buffer(core);
     return good;
 }
 

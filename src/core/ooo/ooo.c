@@ -40,7 +40,7 @@ static bool allocate_rings(struct ooo *core) {
 
 static bool allocate_records(struct ooo *core) {
     core->merge = core->tap_kinds & (1 << TAP_FETCH | 1 << TAP_DISPATCH);
-    const uint64_t records = core->merge ? core->mask + 1 : 512; /* or those of a group */
+    const uint64_t records = core->merge ? core->mask + 1 : NOBODYS_WORDS; /* or those of a cycle */
     core->record_mask = records - 1;
     bool room = (core->words = calloc(records, sizeof *core->words)) != NULL;
     if (core->tap_kinds & 1 << TAP_LIFE)
@@ -140,7 +140,7 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
         core->buffer->start = core->tap_state;
         core->buffer->used = 0;
     }
-    begin_group_words(core);
+    open_buffer(core);
     plan_sweep(core);
     core->far_earliest = core->end_of_time = core->drain_due = UNKNOWN;
     core->awaited_line = UNKNOWN;

@@ -47,6 +47,7 @@
 /* The stream is filled and handed over in chunks of about so many µops; so many may be under way.
  */
 enum { CHUNK_UOPS = 2048, CHUNKS = 16, GATHER_MAX = 16 };
+enum { NOBODYS_WORDS = 512 }; /* room for the tap's largest record, where there is no tap */
 enum { BLOCK_INSNS = 32, BLOCK_UOPS = 96 }; /* of a basic block that is kept, at most */
 
 enum {
@@ -211,15 +212,15 @@ struct ooo {
     struct tap_buffer *buffer;
     struct tap_state tap_state;
     uint32_t tap_kinds;
-    bool merge;            /* records of fetch and dispatch, too */
-    uint64_t *words;       /* by µop: its tap_uop word. With `merge`: else the buffer has them */
-    uint64_t *group_words; /* those of the group, where its record will have them */
+    bool merge;      /* records of fetch and dispatch, too */
+    uint64_t *words; /* with `merge`, by µop: its tap_uop word; else where they go that nobody
+                        wants */
     struct packed_life *lives;    /* by µop; NULL: not wanted */
     uint64_t record_mask;         /* of both */
     struct packed_life *squashed; /* by a flush whose record waits, if it does */
     size_t squashed_count, squashed_capacity;
-    struct waiting_record group; /* the commit that µops join as long as their cycle is the same */
-    uint32_t group_flags;        /* of its last µop */
+    struct open_record open;     /* without `merge`: the last commit */
+    struct waiting_record group; /* with it: the one that µops join while their cycle is the same */
     uint8_t empty_reason;        /* enum tap_empty should the ROB be found empty */
     uint64_t last_close;         /* cycle of the last commit or flush */
     struct waiting_record dispatching, fetching; /* the groups that µops join */
@@ -292,10 +293,13 @@ bool predecoded_add_chunk(struct ooo *core, struct error *error);
 void run_timing(struct ooo *core, bool all);
 
 /* ---- records of the tap (records.c) ---- */
-/* The words of µops that commit together go where their record will be. */
-void begin_group_words(struct ooo *core);
-/* The µops that commit together are known. */
-void end_group(struct ooo *core);
+/* The buffer is another, or its end. */
+void open_buffer(struct ooo *core);
+/* With core->merge: the µop commits (else: commit_record.h). */
+void note_commit(struct ooo *core, uint64_t at, uint64_t word, uint32_t flags,
+                 const struct uop_cycles *uop);
+/* The µops before `at` have committed, and nothing is open. */
+void end_commits(struct ooo *core, uint64_t at);
 /* The µop at `first` flushes all from it on, in this cycle; `empty` as in tap.h. Its life and those
  * of the squashed are in `squashed`. */
 void flush_record(struct ooo *core, uint64_t cycle, uint64_t first, uint64_t word, uint64_t empty);

@@ -4,7 +4,7 @@
  * cycles. Commits and flushes alone are in that order. Where somebody wants fetch and dispatch as
  * well, those of younger µops come before: then each kind waits in a queue of its own until nothing
  * before its cycle can come any more, and the queues are merged. */
-#include "core/ooo/ooo.h"
+#include "core/ooo/commit_record.h"
 
 #include <string.h>
 
@@ -39,10 +39,14 @@ static void put_lives_of(struct ooo *core, uint64_t first, uint64_t count) {
     }
 }
 
-void begin_group_words(struct ooo *core) {
+void open_buffer(struct ooo *core) {
     struct tap_buffer *buffer = core->buffer;
-    if (!core->merge)
-        core->group_words = buffer ? buffer->words + buffer->used + 1 : core->words;
+    const uint64_t end = buffer ? buffer->used : 0;
+    core->open = (struct open_record){.words = buffer ? buffer->words : core->words,
+                                      .at = end,
+                                      .end = end,
+                                      .limit = (buffer ? TAP_BUFFER_WORDS : NOBODYS_WORDS) -
+                                               TAP_RECORD_WORDS};
 }
 
 /* The record, which ends before `end`, is in the buffer. */
@@ -74,7 +78,7 @@ static inline void account(struct ooo *core, const struct waiting_record *record
         put_lives(core, core->squashed, core->squashed_count);
         core->squashed_count = 0;
     }
-    begin_group_words(core);
+    open_buffer(core);
 }
 
 static inline uint64_t *put_header(const struct ooo *core, uint64_t *word,
@@ -97,32 +101,41 @@ static void put_record(struct ooo *core, const struct waiting_record *record) {
     account(core, record, word + payload);
 }
 
-/* The same of the group, a commit, whose words are where they belong if the header takes one word.
- * There are nearly as many as cycles. */
-static inline void put_group(struct ooo *core, const struct waiting_record *group) {
+/* ---- commits, where they are all there is ---- */
+
+/* The state of the tap is that behind the open record, which the µops before `at` are in. */
+static void note_open(struct ooo *core, uint64_t at) {
     struct tap_buffer *buffer = core->buffer;
-    if (!buffer)
-        return;
-    uint64_t *word = buffer->words + buffer->used;
     struct tap_state *state = &core->tap_state;
-    const uint64_t delta = group->cycle - core->idle - state->cycle;
-    if (__builtin_expect(core->lives || tap_is_wide(group->empty, delta), 0)) {
-        if (tap_is_wide(group->empty, delta))
-            memmove(word + 3, word + 1, group->count * sizeof *word);
-        account(core, group, put_header(core, word, group) + group->count);
+    if (!buffer || !core->open.records)
         return;
-    }
-    *word = tap_header(TAP_COMMIT, group->flags, group->count, group->empty, delta);
-    buffer->records[TAP_COMMIT]++;
-    buffer->used += 1 + group->count;
-    state->cycle = state->last_commit = group->cycle - core->idle;
-    state->uop = group->first + group->count;
-    state->last_uop = word[group->count];
-    core->group_words = word + group->count + 2;
-    if (__builtin_expect(buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS, 0)) {
+    buffer->records[TAP_COMMIT] += (uint32_t)core->open.records;
+    buffer->used = (uint32_t)core->open.end;
+    state->cycle = state->last_commit = core->last_close - core->idle;
+    state->last_uop = core->open.words[core->open.end - 1];
+    core->open.records = 0;
+    const uint64_t first = state->uop;
+    state->uop = at;
+    if (buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS)
         next_buffer(core);
-        begin_group_words(core);
-    }
+    if (core->lives)
+        put_lives_of(core, first, at - first);
+}
+
+void end_record(struct ooo *core, uint64_t at) {
+    note_open(core, at);
+    open_buffer(core);
+}
+
+void begin_wide_record(struct ooo *core, uint64_t empty, uint64_t delta) {
+    struct open_record *open = &core->open;
+    uint64_t *header = open->words + open->end;
+    open->at = open->end;
+    open->end +=
+        (uint64_t)(tap_put_header(header, TAP_COMMIT, core->empty_reason, 0, empty, delta) -
+                   header);
+    open->header = *header;
+    open->records++;
 }
 
 /* ---- in the order of cycles ---- */
@@ -167,23 +180,39 @@ static void close_record(struct ooo *core, const struct waiting_record *record) 
     core->last_close = record->cycle;
     if (core->merge)
         wait_in(core, &core->closings, record);
-    else if (record->kind == TAP_COMMIT)
-        put_group(core, record);
     else
         put_record(core, record);
 }
 
-void end_group(struct ooo *core) {
+static void end_group(struct ooo *core) {
     struct waiting_record *group = &core->group;
-    if (!group->count)
-        return;
-    /* So far it was the cycle in which the first µop dispatched. */
-    group->empty = group->empty > core->last_close ? group->empty - core->last_close : 0;
-    group->flags = core->empty_reason;
-    core->empty_reason =
-        core->group_flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
-    close_record(core, group);
+    if (group->count)
+        close_record(core, group);
     group->count = 0;
+}
+
+void note_commit(struct ooo *core, uint64_t at, uint64_t word, uint32_t flags,
+                 const struct uop_cycles *uop) {
+    struct waiting_record *group = &core->group;
+    if (uop->commit != group->cycle) {
+        end_group(core);
+        *group = (struct waiting_record){.cycle = uop->commit,
+                                         .first = at,
+                                         .empty = later(uop->dispatch, core->last_close) -
+                                                  core->last_close,
+                                         .kind = TAP_COMMIT,
+                                         .flags = core->empty_reason};
+    }
+    core->words[at & core->record_mask] = word;
+    group->count++;
+    core->empty_reason = flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
+}
+
+void end_commits(struct ooo *core, uint64_t at) {
+    if (core->merge)
+        end_group(core);
+    else
+        end_record(core, at);
 }
 
 void flush_record(struct ooo *core, uint64_t cycle, uint64_t first, uint64_t word, uint64_t empty) {

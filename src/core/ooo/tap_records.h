@@ -1,4 +1,5 @@
-/* Records that wait to be shown on the tap, in the order of cycles (records.c). Only the files of
+/* Records on their way to the tap: those that wait for others, in the order of cycles (records.c),
+ * and the one that is open where there are none to wait for (commit_record.h). Only the files of
  * this folder include this. */
 #pragma once
 
@@ -15,4 +16,14 @@ struct waiting_record {
 struct record_queue {
     struct waiting_record *items;
     uint32_t begin, end;
+};
+
+/* The record of the last commit, in the tap's buffer: µops of the same cycle are added to it. */
+struct open_record {
+    uint64_t *words;  /* of the buffer; those below are among these */
+    uint64_t at;      /* its header */
+    uint64_t header;  /* which is this */
+    uint64_t end;     /* behind it */
+    uint64_t limit;   /* beyond this there is no room for another */
+    uint64_t records; /* so many since the state of the tap was brought up to date */
 };

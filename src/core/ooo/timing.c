@@ -1,5 +1,6 @@
 /* The equations, µop after µop, and what happens when a load has read too early: the work behind it
  * is computed up to the flush, shown as squashed, and taken back. */
+#include "core/ooo/commit_record.h"
 #include "core/ooo/dispatch.h"
 #include "core/ooo/fetch.h"
 #include "core/ooo/loads_stores.h"
@@ -372,7 +373,7 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
     if (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE && load->passed_store != UNKNOWN)
         wait_from_now_on(core, stream->insn, store_at(core, load->passed_store)->issue);
     core->statistics.ordering_violations++;
-    end_group(core);
+    end_commits(core, at);
     squashed.psv |= flush_event(load);
     if (core->lives) {
         assert(life);
@@ -402,20 +403,12 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
 
 /* The µop joins those that commit in its cycle. */
 STAGE void show_commit(struct ooo *core, uint64_t at, const struct stream_uop *stream,
-                       uint32_t flags, const struct uop_cycles *uop, bool shown) {
-    if (uop->commit != core->group.cycle) {
-        end_group(core);
-        core->group = (struct waiting_record){
-            .cycle = uop->commit, .first = at, .empty = uop->dispatch, .kind = TAP_COMMIT};
-    }
-    assert(core->group.count < core->machine.commit_width * core->most_of_place);
+                       uint32_t flags, const struct uop_cycles *uop, bool lives, bool shown) {
     const uint64_t word = tap_uop(stream->insn, uop->psv, flags & U_TAP);
     if (shown)
-        core->words[at & core->record_mask] = word;
+        note_commit(core, at, word, flags, uop);
     else
-        core->group_words[core->group.count] = word;
-    core->group.count++;
-    core->group_flags = flags;
+        put_commit(core, at, word, flags, uop, lives);
 }
 
 /* `shown`: fetch and dispatch are on the tap, too. */
@@ -455,7 +448,7 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at,
     }
     rename_result(core, operands, flags, at, &uop, lives);
     commit_stage(core, now, at, flags, &uop);
-    show_commit(core, at, stream, flags, &uop, shown);
+    show_commit(core, at, stream, flags, &uop, lives, shown);
     if (lives)
         end_life(core, now, &uop, uop.commit, life);
     if (flags & U_ENDS_PACKET) {
@@ -568,7 +561,7 @@ void run_timing(struct ooo *core, bool all) {
     }
     if (!all)
         return;
-    end_group(core);
+    end_commits(core, core->next);
     show_until(core, UNKNOWN);
     while (core->drain_due <= core->now.commit)
         drain_one(core);

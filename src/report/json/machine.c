@@ -61,10 +61,9 @@ bool machine_json(const struct machine *machine, FILE *file, struct error *error
 
 bool machine_checked_json(const char *checked, const struct machine *machine, FILE *file,
                           struct error *error) {
-    json_t *forms = machine->form_count
-                        ? json_pack("{s:s, s:i}", "file", machine->forms_file, "count",
-                                    (int)machine->form_count)
-                        : json_null();
+    json_t *forms = machine->form_count ? json_pack("{s:s, s:i}", "file", machine->forms_file,
+                                                    "count", (int)machine->form_count)
+                                        : json_null();
     return json_write(json_pack("{s:s, s:s, s:o}", "checked_file", checked, "machine",
                                 machine->name, "forms", forms),
                       file, error);

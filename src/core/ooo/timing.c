@@ -474,6 +474,8 @@ STAGE void take_short(struct ooo *core, struct standing *now, uint64_t at,
         take_uop(core, now, at, stream, (flags & U_PLAIN) | load, false, false);
     else if (!(flags & ~(U_PLAIN | resolved)) && flags & U_BRANCH)
         take_uop(core, now, at, stream, (flags & (U_PLAIN | resolved)) | branch, false, false);
+    else if (!(flags & ~(uint32_t)(U_PLAIN | U_STORE)))
+        take_uop(core, now, at, stream, (flags & U_PLAIN) | U_STORE, false, false);
     else
         take_uop(core, now, at, stream, flags, false, false);
 }

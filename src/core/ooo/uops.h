@@ -48,7 +48,7 @@ enum ooo_flags {
 
     /* What a plain µop may have: a cycle at one unit. */
     U_PLAIN = U_LAST | U_REPEATED | U_INT_REGISTER | U_FLAG_REGISTER | U_FIRST | U_NEW_BLOCK |
-              U_MANY | U_RENAMES,
+              U_MANY | U_RENAMES | U_NEW_LINE,
     U_PLACE = U_NEW_LINE | U_CROSSES_LINE | U_NEW_BLOCK, /* only with U_FIRST */
     U_MICROCODED = INT32_MIN, /* bit 31: the last of a repeated string instruction */
 

@@ -41,9 +41,11 @@ static inline bool may_rename(const struct static_insn *insn, const struct uop *
            !any_where(i, uop->source_count, uop->source[i] == uop->destination[0]);
 }
 
-/* The µop writes its destinations. */
-STAGE void note_change(struct ooo *core, const struct prepared_uop *operands, uint64_t at) {
-    for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
+/* The µop writes its destinations, but for one that it adds a constant to. */
+STAGE void note_change(struct ooo *core, const struct prepared_uop *operands, uint32_t flags,
+                       uint64_t at) {
+    const uint32_t count = flags & U_MANY ? UOP_MAX_DESTINATIONS : 2;
+    for (uint32_t i = 0; i < count; i++)
         if (operands->destination[i] != operands->steps)
             core->registers.changed[operands->destination[i]] = at + 1;
 }

@@ -57,7 +57,7 @@ static __attribute__((noinline)) void note_more(struct ooo *core,
                                                 uint64_t at, uint64_t issue) {
     if (!(flags & U_MOVE))
         write_result(core->registers.issue, operands, flags, issue);
-    note_change(core, operands, at);
+    note_change(core, operands, flags, at);
 }
 
 STAGE void rename_result(struct ooo *core, const struct prepared_uop *operands, uint32_t flags,

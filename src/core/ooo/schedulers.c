@@ -132,7 +132,8 @@ uint64_t schedulers_give(struct schedulers *schedulers, const struct unit *unit,
         while (is_full(schedulers, schedulers->of[number_of(chosen)]));
         chosen = least_crowded(schedulers, units);
     }
-    schedulers->had = (left ? schedulers->had : schedulers->had & ~unit->pool) | chosen;
+    const uint64_t over = unit->pool & -(uint64_t)!left; /* whose turns begin anew */
+    schedulers->had = (schedulers->had & ~over) | chosen;
     schedulers->given = schedulers->of[number_of(chosen)];
     schedulers->awaited = chosen & unit->units ? 0 : number + 1;
     take_own(schedulers, unit, chosen);

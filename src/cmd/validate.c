@@ -53,7 +53,7 @@ static const struct option_row OPTIONS[] = {
     STOP_ROW(request.input.stop),
     RERUN_ROW(request.rerun),
     REPEATABLE_ROWS(request.input.fixed, request.input.variables, request.input.variable_count,
-                    request.input.seed),
+                    request.input.seed, request.input.seed_given),
     NO_REPEATABLE_ROW(request.input.repeatable),
     HEADING(3, "How:"),
     TEXT("full", "TRACE", full,
@@ -111,6 +111,7 @@ static void check_host(struct argp_state *state, const struct validate_job *job)
 /* What is captured warms with the longest of the lengths. */
 static void check(struct argp_state *state, void *given) {
     struct validate_job *job = given;
+    options_check_repeatable(state, &job->request.input);
     check_host(state, job);
     if (job->list && !job->full)
         options_fail(state, "%s: and a trace of the whole run? (--full TRACE.ctrace)", job->list);

@@ -24,7 +24,7 @@ static const struct option_row INPUT_OPTIONS[] = {
     FLAG("no-follow", no_follow,
          "Leave out the processes that it starts, as verbs do by themselves; 'culprit explain' "
          "includes them otherwise"),
-    REPEATABLE_ROWS(fixed, variables, variable_count, seed),
+    REPEATABLE_ROWS(fixed, variables, variable_count, seed, seed_given),
     LAYOUT_ROW(layout),
     {0}};
 
@@ -61,6 +61,15 @@ static void begin_input(void *request) {
     input->seed = 1;
 }
 
+void options_check_repeatable(const struct argp_state *state, const struct input_options *input) {
+    if (input->variable_count && !input->fixed)
+        options_fail(state, "--env: needs --repeatable; else the command has the environment here");
+    if (input->layout && !input->fixed)
+        options_fail(state, "--layout: needs --repeatable");
+    if (input->seed_given && !input->fixed && !input->repeatable)
+        options_fail(state, "--seed: needs --repeatable; else the random numbers are the kernel's");
+}
+
 static void check_input(struct argp_state *state, void *request) {
     const struct input_options *input = request;
     if (input->trace && input->follow)
@@ -70,10 +79,9 @@ static void check_input(struct argp_state *state, void *request) {
         options_fail(state, "--no-follow: only while a command runs, and not with --follow");
     if (input->fixed && input->trace)
         options_fail(state, "--repeatable: only while a command runs; a trace is the same anyway");
-    if (input->variable_count && !input->fixed)
-        options_fail(state, "--env: needs --repeatable; else the command has the environment here");
-    if (input->layout && !input->fixed)
-        options_fail(state, "--layout: needs --repeatable");
+    if (input->seed_given && input->trace)
+        options_fail(state, "--seed: only while a command runs; a trace is the same anyway");
+    options_check_repeatable(state, input);
     if (input->stop && input->trace)
         options_fail(state, "--stop: only while a command runs");
     if (input->stop && !input->limit)

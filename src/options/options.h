@@ -81,7 +81,7 @@ void options_explain_words(void) __attribute__((noreturn));
 #define FROM_ROW(member_)                                                                          \
     TEXT("from", "FUNCTION", member_, "Begin when this function is first entered", .least = 1)
 
-#define REPEATABLE_ROWS(fixed_, variables_, variable_count_, seed_)                                \
+#define REPEATABLE_ROWS(fixed_, variables_, variable_count_, seed_, seed_given_)                   \
     FLAG("repeatable", fixed_,                                                                     \
          "The same run everywhere: the command gets an environment, a clock, names of the "        \
          "machine, "                                                                               \
@@ -90,7 +90,9 @@ void options_explain_words(void) __attribute__((noreturn));
              "With --repeatable: also this variable, with a value or the one it has here; may be " \
              "repeated",                                                                           \
              .must = " variables"),                                                                \
-        COUNT("seed", "N", seed_, "Which random numbers (default 1)")
+        COUNT("seed", "N", seed_,                                                                  \
+              "Which random numbers, where they are the same each time (default 1)",               \
+              GIVEN(seed_given_))
 #define LAYOUT_ROW(member_)                                                                        \
     COUNT("layout", "N", member_,                                                                  \
           "With --repeatable: its stack, heap, program and libraries begin at other addresses, "   \
@@ -140,6 +142,9 @@ enum { OPTIONS_MAX_JOBS = 1024 };
     TEXT("image", "NAME", member_, "Of this file only: its path, or the last part of it")
 
 /* ---- what several verbs check or take ---- */
+
+/* What is about runs that are the same everywhere, and does nothing for others. */
+void options_check_repeatable(const struct argp_state *state, const struct input_options *input);
 
 /* --regions LIST (`list`) and --warm-up (UINT64_MAX: not given), and what does not go with a list:
  * a command, a trace, or a part of one. `done`: what happens to regions, "simulated". */

@@ -29,6 +29,7 @@ struct input_options {
     int on_signal;   /* begin when it comes; 0: at once */
     bool repeatable; /* the command gets the same random numbers every time */
     uint64_t seed;   /* which ones */
+    bool seed_given;
     bool fixed;      /* all that the command can see but files is the same everywhere */
     uint32_t layout; /* of its memory then (trace/memory_layout.h) */
     const char *variables[INPUT_MOST_VARIABLES]; /* of its environment then, too */

@@ -169,6 +169,17 @@ check_fails() { # STATUS TEXT COMMAND...
 }
 check "--env needs --repeatable" check_fails 125 "--env: needs --repeatable" \
     "$CULPRIT" sim --env A=1 -- ./varied
+check "--seed needs --repeatable" check_fails 125 "--seed: needs --repeatable" \
+    "$CULPRIT" sim --seed 2 -- ./varied
+check "--seed goes with random numbers that are the same by themselves" \
+    check_fails 0 . "$CULPRIT" explain --seed 2 --no-what-if -- ./varied
+check "--seed does not go with the kernel's random numbers" check_fails 125 \
+    "--seed: needs --repeatable" "$CULPRIT" explain --seed 2 --no-repeatable -- ./varied
+check "validate checks --env and --seed, too" eval 'check_fails 125 "--env: needs --repeatable" \
+    "$CULPRIT" validate --env A=1 -- ./varied && check_fails 125 "--seed: needs --repeatable" \
+    "$CULPRIT" validate --seed 2 --no-repeatable -- ./varied'
+check "a trace has its random numbers" check_fails 2 "--seed: only while a command runs" \
+    "$CULPRIT" sim --seed 2 "$scratch/env.ctrace"
 check "a trace needs no --repeatable" check_fails 2 "a trace is the same anyway" \
     "$CULPRIT" sim --repeatable "$scratch/env.ctrace"
 finish

@@ -18,7 +18,7 @@ enum { DEFAULT_SAMPLES = 200000, MAX_THREADS = 64 };
 struct profilers {
     struct run run;
     struct profiler_choice choice;
-    bool samples_given, period_given;
+    bool samples_given, period_given, seed_given;
     struct comparison comparison;
     struct path_errors path_errors;
 };
@@ -63,7 +63,11 @@ static const struct option_row OPTIONS[] = {
     VALUE("periodic", choice.sampling.mode, SAMPLER_PERIODIC,
           "The last cycle of every period: it may keep step with a loop, as nothing in a simulated "
           "core disturbs it"),
-    COUNT("seed", "N", choice.sampling.seed, "Of the random choices (default 0)"),
+    COUNT(
+        "seed", "N", choice.sampling.seed,
+        "Of the random choices (default 0), and with --repeatable of the command's random numbers "
+        "(default 1)",
+        GIVEN(seed_given)),
     PERCENT("floor", run.study.floor,
             "As many samples as it takes for this floor of the error of cycle stacks; simulates "
             "twice, a command from a temporary trace",
@@ -99,6 +103,8 @@ static void check(struct argp_state *state, void *request) {
     if (!job->run.input.command && !job->run.input.trace)
         options_fail(state, "what to simulate? (culprit profilers [OPTION...] -- COMMAND..., or "
                             "culprit profilers FILE.ctrace)");
+    if (job->seed_given)
+        job->run.input.seed = job->choice.sampling.seed;
     profiler_choice_make(state, &job->choice);
     job->run.study.options.profile_count = job->choice.all;
     job->run.path_options.no_python = true; /* its lines are no profiler's */

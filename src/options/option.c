@@ -27,9 +27,19 @@ static void add_row(struct parsing *parsing, const struct option_row *option, vo
     parsing->table[place] = *row;
 }
 
+/* A verb's own row stands for one of that name that verbs share. */
+static bool has_row(const struct parsing *parsing, const char *name) {
+    for (int i = 0; name && i < parsing->count; i++)
+        if (parsing->table[i].name && !strcmp(parsing->table[i].name, name))
+            return true;
+    return false;
+}
+
 static void add_group(struct parsing *parsing, const struct option_group *group, void *request) {
     for (const struct option_row *option = group->options; option && option->kind; option++) {
         const bool heading = option->kind == OPTION_HEADING;
+        if (has_row(parsing, option->name))
+            continue;
         add_row(parsing, option, request,
                 &(struct argp_option){.name = option->name,
                                       .key = heading ? 0 : key_of(option, parsing->count),

@@ -198,6 +198,16 @@ check "an unknown profiler is named" fails_with 2 'XYZ: no such profiler' run pr
 check "an unknown setting is named" fails_with 2 'TIP:often' run profilers --profiler TIP:often true
 check "a configuration given twice is refused" fails_with 2 'TIP is there twice' \
     run profilers --profiler TIP,TIP true
+seeded() {
+    local seed
+    for seed in 2 3; do
+        run profilers --repeatable --seed $seed -o "$scratch/said" -- od -An -N8 -tx1 /dev/urandom \
+            >"$scratch/seed.$seed" || return 1
+    done
+    [ -s "$scratch/seed.2" ] && ! cmp "$scratch/seed.2" "$scratch/seed.3" &&
+        [ "$(run profilers --help | grep -c '^ *--seed=N  ')" = 1 ]
+}
+check "--seed is of the command's random numbers, too" seeded
 check "--samples and --period exclude each other" fails_with 2 'one of them' \
     run profilers --samples 10 --period 10 true
 check "--floor wants a file" fails_with 2 'can be read once' run profilers --floor 1% -

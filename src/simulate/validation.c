@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/event.h"
 #include "util/array.h"
 
 static double ratio(double part, double whole) {
@@ -64,14 +65,28 @@ static struct slice_end *region_ends(const struct region_list *list, size_t *cou
     return ends;
 }
 
+static bool is_last_of_thread(const struct simulation *full, const struct slice_record *slice) {
+    for (size_t i = 0; i < full->slice_count; i++)
+        if (full->slices[i].thread == slice->thread && full->slices[i].first > slice->first)
+            return false;
+    return true;
+}
+
+/* Where an exception ended the thread, the list counts the rest of its last block as executed. */
+static bool is_region(const struct simulation *full, const struct slice_record *slice,
+                      const struct region *region) {
+    if (slice->thread != region->thread || slice->first != region->first ||
+        slice->instructions > region->instructions)
+        return false;
+    const uint64_t missing = region->instructions - slice->instructions;
+    return !missing || (missing < EVENT_MAX_BLOCK_INSNS && is_last_of_thread(full, slice));
+}
+
 static const struct slice_record *find_region(const struct simulation *full,
                                               const struct region *region) {
-    for (size_t i = 0; i < full->slice_count; i++) {
-        const struct slice_record *slice = &full->slices[i];
-        if (slice->thread == region->thread && slice->first == region->first &&
-            slice->instructions == region->instructions)
-            return slice;
-    }
+    for (size_t i = 0; i < full->slice_count; i++)
+        if (is_region(full, &full->slices[i], region))
+            return &full->slices[i];
     return NULL;
 }
 

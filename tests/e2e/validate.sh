@@ -165,4 +165,21 @@ faults() {
 }
 check "a program that handles two hundred faults" faults
 
+# The rest of the block in which the command crashes counts as executed in lists of regions.
+crashed() {
+    cc -O1 -x c -o "$scratch/crash" - <<'PROGRAM' || return
+int main(int count, char **words) {
+    volatile int sum = 0;
+    for (int i = 0; i < 100000; i++) sum += i;
+    *(volatile int *)(long)(count - 1) = sum;
+    return sum + words[0][0];
+}
+PROGRAM
+    run validate --size 100K --json -o "$report" -- "$scratch/crash"
+    local status=$?
+    [ $status = 139 ] && checked "$report" 'abs(r["choice"]["cpi_error"]) < 0.05' \
+        'r["markers"]["reached"] == len(r["regions"])'
+}
+check "of a command that crashes" crashed
+
 finish

@@ -39,6 +39,10 @@ static bool inspect_program(const struct breakdown_report *report, const struct 
                                    &inspected->report, error);
 }
 
+static bool is_cut(const struct icost_program *program) {
+    return program->input.trace && trace_is_cut(program->input.trace);
+}
+
 /* A row for each program that was measured. */
 static bool fill_programs(struct breakdown_report *report, const struct icost_study *study,
                           struct error *error) {
@@ -54,6 +58,7 @@ static bool fill_programs(struct breakdown_report *report, const struct icost_st
         *row = (struct breakdown_program){
             .name = program->name,
             .label = program->label,
+            .partial = study->request->watch->signal || is_cut(program),
             .simulations = program->simulations,
             .shotgun = program->ways[WAY_PROFILER].cycles ? &program->shotgun : NULL,
             .cycles = program->cycles,
@@ -124,7 +129,7 @@ static uint32_t changed(const struct categories *own) {
 static bool is_partial(const struct icost_study *study) {
     bool partial = study->request->watch->signal;
     for (uint32_t i = 0; i < study->count; i++)
-        partial |= study->programs[i].input.trace && trace_is_cut(study->programs[i].input.trace);
+        partial |= is_cut(&study->programs[i]);
     return partial;
 }
 

@@ -21,6 +21,7 @@ const char *breakdown_way_name(enum breakdown_way way); /* "multisim", "graph", 
 struct breakdown_program {
     const char *name;                           /* the command */
     const char *label;                          /* short, for the head of a column */
+    bool partial;                               /* it was interrupted, or its trace is cut short */
     const struct breakdown *ways[WAY_COUNT];    /* NULL: not measured that way; one is */
     double seconds[WAY_COUNT];                  /* that it took */
     uint32_t simulations;                       /* of WAY_MULTISIM */

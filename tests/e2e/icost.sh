@@ -127,6 +127,16 @@ text = [node.text for node in tree.parse(sys.argv[1]).getroot().iter() if node.t
 assert "gzip" in text and "sort" in text and "dmiss" in text and "Other" in text, text
 END
 }
+one_is_cut() {
+    head -c -1 "$trace" >"$scratch/cut.ctrace" &&
+        run icost --multisim=none --json --output "$report" "$scratch/cut.ctrace" "$scratch/sort.ctrace" &&
+        told 'r["partial"]' '[p["partial"] for p in r["programs"]] == [True, False]' &&
+        run icost --multisim=none -o "$scratch/table" "$scratch/cut.ctrace" "$scratch/sort.ctrace" &&
+        grep -q '^cut: .* (partial)$' "$scratch/table" && grep -q '^sort: ' "$scratch/table" &&
+        ! grep -q '^sort: .* (partial)$' "$scratch/table"
+}
+check "of several traces only the one that is cut short is partial" one_is_cut
+
 ways() {
     run icost --multisim=focus --output "$scratch/table" "$trace" "$scratch/sort.ctrace" &&
         cat "$scratch/table" && grep -qE '^ +multisim +graph +error +multisim +graph +error$' "$scratch/table" &&

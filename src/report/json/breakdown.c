@@ -103,10 +103,10 @@ static json_t *program_object(const struct breakdown_report *report,
         if (i != WAY_MULTISIM && program->ways[i] && program->ways[WAY_MULTISIM])
             json_object_set_new(errors, breakdown_way_name((enum breakdown_way)i),
                                 error_object(report, program, (enum breakdown_way)i));
-    json_t *object =
-        json_pack("{s:o, s:s, s:I, s:f}", "program", json_text(program->name), "way",
-                  breakdown_way_name(way), "instructions", (json_int_t)shown->instructions, "cpi",
-                  instructions > 0 ? shown->cycles[0] / instructions : 0);
+    json_t *object = json_pack("{s:o, s:b, s:s, s:I, s:f}", "program", json_text(program->name),
+                               "partial", (int)program->partial, "way", breakdown_way_name(way),
+                               "instructions", (json_int_t)shown->instructions, "cpi",
+                               instructions > 0 ? shown->cycles[0] / instructions : 0);
     json_object_update_new(object, times_object(report, program, way));
     for (int i = 0; i < WAY_COUNT; i++)
         if (i != (int)way)

@@ -73,7 +73,7 @@ static void print_program(const struct sheet *sheet, const struct breakdown_prog
     double cycles = breakdown->cycles[0], instructions = (double)breakdown->instructions;
     snprintf(line, sizeof line, "%s%s%s", labelled ? program->label : "", labelled ? ": " : "",
              text_clean(name, sizeof name, program->name));
-    page_title(sheet->page, line, sheet->report->report.partial);
+    page_title(sheet->page, line, program->partial);
     fprintf(sheet->file, "%s instruction%s, %s cycle%s, CPI %.3f\n",
             text_count(breakdown->instructions).s, text_plural(breakdown->instructions),
             text_count((uint64_t)cycles).s, text_plural((uint64_t)cycles),

@@ -67,7 +67,8 @@ bool run_make_program(struct run *run, struct error *error) {
 }
 
 bool run_result(struct run *run, bool good, struct error *error) {
-    run->verb.measured = run->study.simulation.executed;
+    const struct simulation *simulation = &run->study.simulation;
+    run->verb.measured = good ? simulation->executed : simulation->instructions;
     if (run->input.fixed)
         run->study.simulation.seconds = 0;
     if (!good && !run->verb.measured)

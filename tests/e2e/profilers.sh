@@ -198,6 +198,16 @@ check "an unknown profiler is named" fails_with 2 'XYZ: no such profiler' run pr
 check "an unknown setting is named" fails_with 2 'TIP:often' run profilers --profiler TIP:often true
 check "a configuration given twice is refused" fails_with 2 'TIP is there twice' \
     run profilers --profiler TIP,TIP true
+# With a command and with a trace: one line, and no report of nothing.
+in_order() {
+    fails_with 1 'alpha21164 issues in order: profilers that sample' \
+        run profilers --machine alpha21164 "$scratch/run.ctrace" && [ ! -s "$scratch/.out" ] &&
+        fails_with 125 'alpha21164 issues in order: profilers that sample' \
+            run profilers --machine alpha21164 -- true &&
+        fails_with 125 'alpha21164 issues in order: dependence graphs' \
+            run sim --machine alpha21164 --kanata "$scratch/no.kanata" -- true
+}
+check "a machine that issues in order is refused, without a report" in_order
 seeded() {
     local seed
     for seed in 2 3; do

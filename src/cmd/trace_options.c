@@ -119,6 +119,9 @@ static void check_request(struct argp_state *state, void *given) {
     const struct trace_job *job = given;
     if (job->info && !strncmp(job->info, "--", 2))
         options_fail(state, "--info: which file? (culprit trace --info FILE.ctrace %s)", job->info);
+    if ((job->info || job->import) && job->input.command)
+        options_fail(state, "%s: it reads a trace and runs no command (leave out '%s')",
+                     job->info ? "--info" : "--import", job->input.command[0]);
     if (!job->info + !job->import + !job->input.command != 2)
         options_fail(state, "what to capture? (culprit trace [OPTION...] -- COMMAND..., or "
                             "culprit trace --info FILE.ctrace)");

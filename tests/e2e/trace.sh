@@ -169,6 +169,10 @@ full_disk() {
 check "a full disk is told before what was written" full_disk
 
 printf 'not a trace at all, but long enough to be looked at' >"$scratch/junk.ctrace"
+check "--info with a command" fails_with 125 "^culprit trace: --info: it reads a trace and runs no command .leave out 'true'.$" \
+    run trace --info file.ctrace -- true
+check "--import with a command" fails_with 125 "^culprit trace: --import: it reads a trace" \
+    run trace --import file.ctrace -- true
 check "a file that is no trace" fails_with 1 'junk.ctrace' run sim "$scratch/junk.ctrace"
 check "... nor for --info" fails_with 1 'junk.ctrace' run trace --info "$scratch/junk.ctrace"
 

@@ -174,12 +174,16 @@ void what_if_brief(const struct what_if *what_if, const struct page *page) {
     const struct breakdown *breakdown = &what_if->breakdown;
     uint32_t order[BREAKDOWN_CATEGORIES];
     uint32_t count = breakdown->cycles ? by_cost(breakdown, order) : 0;
+    char line[128] = "";
     for (uint32_t i = 0; i < count && i < MOST; i++) {
         const struct multisim_cost cost =
             sampled_multisim_cost(&what_if->sample, &what_if->run, 1u << order[i]);
-        fprintf(page->file, "%s%s %s %%", i ? ", " : "gone without: ", breakdown->names[order[i]],
-                text_percent(cost.share, 1).s);
+        const size_t length = strlen(line);
+        snprintf(line + length, sizeof line - length, "%s%s %s %%",
+                 i ? ", " : "gone without: ", breakdown->names[order[i]],
+                 text_percent(cost.share, 1).s);
     }
+    page_clip(page, line, page->columns);
     fputs(count ? "\n" : "", page->file);
 }
 

@@ -14,6 +14,12 @@ brief() { # COLUMNS
 }
 check "explain is brief at 80 columns" brief 80
 check "and at 200" brief 200
+narrow() { # but for the command to copy
+    COLUMNS=40 run explain --brief -o "$scratch/brief" -- "$WORKLOADS/x86_64/hashjoin" 3000 1000 && cat "$scratch/brief" &&
+        sed '/^next: /,$d' "$scratch/brief" >"$scratch/lines" && grep -q '^gone without: ' "$scratch/lines" &&
+        [ "$(wc -L <"$scratch/lines")" -le 40 ]
+}
+check "and at 40" narrow
 of_json() {
     run sim --json -o "$scratch/whole.json" -- "$WORKLOADS/x86_64/hashjoin" 3000 1000 &&
         run sim --brief -o "$scratch/brief" -- "$WORKLOADS/x86_64/hashjoin" 3000 1000 && python3 -S - "$scratch/whole.json" "$scratch/brief" <<'PYTHON'

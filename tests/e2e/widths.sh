@@ -99,7 +99,7 @@ skip_without g++ "every verb fits a narrow page and a wide one" ||
 narrowest() {
     local trace=templates.ctrace verb # paths are not broken
     cd "$scratch" || return 1
-    for verb in "sim --top 4 $trace" "explain --no-what-if --limit 100K $trace" "top --by line" machines; do
+    for verb in "sim --top 4 $trace" "explain --no-what-if --limit 100K $trace" "icost --limit 100K $trace" "top --by line" machines; do
         # shellcheck disable=SC2086
         COLUMNS=40 run $verb >"$scratch/text" 2>&1 </dev/null &&
             grep -v ': culprit ' "$scratch/text" >"$scratch/tables" && fits "$scratch/tables" 40 ||

@@ -74,10 +74,10 @@ static void print_program(const struct sheet *sheet, const struct breakdown_prog
     snprintf(line, sizeof line, "%s%s%s", labelled ? program->label : "", labelled ? ": " : "",
              text_clean(name, sizeof name, program->name));
     page_title(sheet->page, line, program->partial);
-    fprintf(sheet->file, "%s instruction%s, %s cycle%s, CPI %.3f\n",
-            text_count(breakdown->instructions).s, text_plural(breakdown->instructions),
-            text_count((uint64_t)cycles).s, text_plural((uint64_t)cycles),
-            instructions > 0 ? cycles / instructions : 0);
+    page_print(sheet->page, "%s instruction%s, %s cycle%s, CPI %.3f",
+               text_count(breakdown->instructions).s, text_plural(breakdown->instructions),
+               text_count((uint64_t)cycles).s, text_plural((uint64_t)cycles),
+               instructions > 0 ? cycles / instructions : 0);
 }
 
 static void print_head(const struct sheet *sheet) {
@@ -115,6 +115,19 @@ static const char *remark_on(const struct sheet *sheet, uint32_t set, double sha
     return share < 0 ? "in series: removing one is enough" : "overlap: they go only together";
 }
 
+/* The narrowest pages have room for shares alone. */
+static bool has_cycles(const struct sheet *sheet) {
+    return sheet->page->columns >= NAME + CELL + CYCLES;
+}
+
+static void print_remark(const struct sheet *sheet, const char *remark) {
+    const unsigned taken = NAME + CELL + CYCLES + 2;
+    if (!*remark || sheet->page->columns <= taken)
+        return;
+    fputs("  ", sheet->file);
+    page_clip(sheet->page, remark, sheet->page->columns - taken);
+}
+
 static void print_detailed_row(const struct sheet *sheet, uint32_t set) {
     const struct breakdown_program *program = &sheet->report->programs[0];
     const struct breakdown *breakdown = breakdown_source(program, set);
@@ -128,11 +141,9 @@ static void print_detailed_row(const struct sheet *sheet, uint32_t set) {
         print_known(sheet, program, set);
     else
         print_share(sheet, share);
-    page_cell(sheet->page, text, CYCLES, TEXT_RIGHT);
-    const char *remark = remark_on(sheet, set, share);
-    const unsigned room = sheet->page->columns - NAME - CELL - CYCLES - 2;
-    fputs(*remark ? "  " : "", sheet->file);
-    page_clip(sheet->page, remark, room);
+    if (has_cycles(sheet))
+        page_cell(sheet->page, text, CYCLES, TEXT_RIGHT);
+    print_remark(sheet, remark_on(sheet, set, share));
     fputc('\n', sheet->file);
 }
 
@@ -147,7 +158,8 @@ static void print_detailed(const struct sheet *sheet) {
     fprintf(sheet->file, "\n%s", sheet->page->bold);
     page_cell(sheet->page, " idealised", NAME, TEXT_LEFT);
     page_cell(sheet->page, "% of time", CELL, TEXT_RIGHT);
-    page_cell(sheet->page, "cycles", CYCLES, TEXT_RIGHT);
+    if (has_cycles(sheet))
+        page_cell(sheet->page, "cycles", CYCLES, TEXT_RIGHT);
     fprintf(sheet->file, "%s\n", sheet->page->plain);
     for (uint32_t i = 0; i < breakdown_row_count(report); i++) {
         if (i == report->singles || (i == report->singles + report->pairs && report->others))

@@ -69,7 +69,7 @@ static const struct option_row OPTIONS[] = {
          "Functions and lines of Python (CPython 3.11 to 3.13) first, wherever it runs (default: "
          "where a command is one of Python)",
          .group = 3),
-    FLAG("no-python", no_python, "Not even there"),
+    FLAG("no-python", no_python, "No tables of Python, not even where a command is one of Python"),
     FLAG("markdown", markdown, "The sentence and the tables as Markdown"),
     {0}};
 

@@ -22,7 +22,8 @@ static const struct option_row MORE_OPTIONS[] = {
          "Lines and functions of Python (CPython 3.11 to 3.13) first, wherever it runs (default: "
          "where the command is one of Python)",
          .group = 12),
-    FLAG("no-python", no_python, "Not even there", .group = 12),
+    FLAG("no-python", no_python, "No tables of Python, not even where the command is one of Python",
+         .group = 12),
     HEADING(13, "Which data:"),
     FLAG("data", data,
          "The variables, heap blocks by who allocated them, stack frames and files whose misses "

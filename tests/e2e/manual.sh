@@ -44,4 +44,13 @@ for page in docs/man/culprit-*.1; do
     check "the help of $verb has no gaps" no_gaps "$verb"
 done
 
+# Options are sorted by name, so none may lean on the one before it.
+python_help() {
+    local verb
+    for verb in sim explain compare; do
+        run $verb --help | grep -A 1 -e '^ *--no-python  ' | grep -q 'tables of Python' || return 1
+    done
+}
+check "the help of --no-python stands by itself" python_help
+
 finish

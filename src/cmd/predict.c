@@ -68,7 +68,7 @@ static const struct option_row OPTIONS[] = {
     TAKE("sweep", "FIGURE=VALUE,...", take_sweep,
          "Every combination of these values; may be repeated, or be several in one word. FIGURE: "
          "rob, mshr (0: unlimited), latency (of memory, cycles), prefetch (none, next_line, "
-         "on_miss, tagged, stride)"),
+         "on_miss, tagged, stride, or another of docs/machines.md)"),
     HEADING(3, "How to predict:"),
     CHOICE("windows", "KIND", methods[0].windows,
            "sliding (default; no windows, the reorder buffer slides), plain, swam or swam-mlp",

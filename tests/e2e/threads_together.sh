@@ -51,6 +51,16 @@ if ! has x86_64-workloads; then
     finish
 fi
 
+# As the manual says: of a command, too, but not of a trace in a file.
+parts() {
+    report=$scratch/part.json
+    run sim --limit 1M --json -o "$report" -- "$small/counters" together 2 160000 >/dev/null &&
+        told 'r["together"] is not None' &&
+        run trace -o "$scratch/part.ctrace" -- "$small/counters" together 2 160000 >/dev/null 2>&1 &&
+        run sim --skip 10K --json -o "$report" "$scratch/part.ctrace" &&
+        told 'r["together"] is None'
+}
+check "a part of a command's run has its threads together" parts
 check "a lock that is held too long is named first" first lock critical critical long 2 8
 check "both lines of a lock are told" at critical lock work_locked critical.c work_locked
 check "false sharing is coherence" first coherence false-sharing counters together 2 160000

@@ -70,11 +70,13 @@ static void keep_for_threads(struct simulated_run *run) {
     struct error error;
     if (run->floor || together_obstacle(&run->threads, &run->options))
         return;
+    run->unkept = "there is no temporary file for their trace (TMPDIR: a folder with room)";
     run->captured = temporary_trace(&run->watch->temporaries, "sim", &error);
     if (!run->captured)
         return;
     if (trace_keep_if_possible(run->trace, run->captured, &error)) {
         run->options.until_threads = KEPT_INSTRUCTIONS;
+        run->unkept = NULL;
         return;
     }
     temporary_remove(&run->watch->temporaries, run->captured);
@@ -215,7 +217,7 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
     if (good && run->simulation.threads_met)
         good = begin_together(run, exec_status, error) && simulate(run, error);
     if (input->command && !options->together && run->simulation.thread_count > 1)
-        run->apart = together_obstacle(&run->threads, options);
+        run->apart = run->unkept ? run->unkept : together_obstacle(&run->threads, options);
     if (good && run->forecasts && options->together)
         good = thread_what_ifs_find(run->watch, options, &run->simulation, &run->what_ifs, error);
     forecasting_end(&run->forecasting, &run->forecast);

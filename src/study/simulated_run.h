@@ -42,6 +42,7 @@ struct simulated_run {
     struct together together;
     struct threads_by_regions regions; /* of threads; count 0 of the plan: they are not */
     const char *apart; /* why threads are not simulated together; NULL: they are, or there is one */
+    const char *unkept;         /* why the trace of a command is not kept for them; NULL: it is */
     struct timed_capture timed; /* --for */
     int signal;     /* that ended the capture of what is simulated after it; 0: none did */
     char *captured; /* temporary trace of the command; NULL: not (yet) made */

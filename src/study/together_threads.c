@@ -30,7 +30,7 @@ const char *together_obstacle(const struct together_request *request,
         return "the machine's cores are in order";
     if (!selection_is_everything(&options->selection))
         return "only a part of the run was selected";
-    if (options->sampling.full != UINT64_MAX)
+    if (options->sampling.full != UINT64_MAX && !request->in_place_of_sampling)
         return "systematic sampling takes each thread by itself (--exact: all together)";
     if (options->graph || options->slicing || options->profile_count || options->observe_commits)
         return "this analysis follows one thread at a time";
@@ -62,12 +62,9 @@ bool together_choose(const struct together_request *request, const char *path,
     *why = NULL;
     if (!has_threads(path, &threads, error))
         return false;
-    struct simulation_options all = *options;
-    if (request->in_place_of_sampling)
-        all.sampling = sampling_everything();
-    if (!threads || (*why = together_obstacle(request, &all)))
+    if (!threads || (*why = together_obstacle(request, options)))
         return true;
-    options->sampling = all.sampling;
+    options->sampling = sampling_everything();
     *together = (struct together){
         .path = path,
         .cores = request->core_count ? request->cores[request->core_count - 1] : 0,

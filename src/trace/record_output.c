@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,6 +134,8 @@ bool record_output_open(struct record_output *output, struct error *error) {
         return error_set(error, "%s is a terminal: write the trace to a file or a pipe",
                          standard ? "standard output" : path);
     output->truncate = !standard && S_ISREG(status.st_mode);
+    if (output->truncate && flock(output->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return error_set(error, "%s: another culprit is writing it (-o FILE: another file)", path);
     return true;
 }
 

@@ -27,7 +27,8 @@ struct record_output {
     size_t record; /* where the record being made begins in the buffer */
 };
 
-/* Opens `path`, which is set; no disk or terminal is written to. */
+/* Opens `path`, which is set; no disk or terminal is written to, nor what another process writes.
+ */
 bool record_output_open(struct record_output *output, struct error *error);
 void record_output_free(struct record_output *output);
 

@@ -61,6 +61,18 @@ parts() {
         told 'r["together"] is None'
 }
 check "a part of a command's run has its threads together" parts
+explained_part() {
+    report=$scratch/part.json
+    run explain --no-what-if --skip 10K --json -o "$report" -- "$small/counters" together 2 160000 >/dev/null &&
+        told 'r["together"] is not None'
+}
+check "explain of a part of it, too" explained_part
+unkept() {
+    report=$scratch/part.json
+    TMPDIR=$scratch/none run sim --json -o "$report" -- "$small/counters" together 2 1000 >/dev/null &&
+        told 'r["together"] is None' 'any("no temporary file for their trace" in note for note in r["notes"])'
+}
+check "where no trace of them can be kept is said" unkept
 check "a lock that is held too long is named first" first lock critical critical long 2 8
 check "both lines of a lock are told" at critical lock work_locked critical.c work_locked
 check "false sharing is coherence" first coherence false-sharing counters together 2 160000

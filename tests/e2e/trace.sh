@@ -160,6 +160,17 @@ overwritten() {
 }
 check "a trace that the command itself overwrites is found to be damaged" overwritten
 
+twice_at_once() {
+    mkfifo "$scratch/wait" || return 1
+    run trace -o "$scratch/one.ctrace" -- cat "$scratch/wait" >/dev/null 2>&1 &
+    local first=$! second=0
+    while kill -0 "$first" 2>/dev/null && ! [ -e "$scratch/one.ctrace" ]; do sleep 0.05; done
+    fails_with 125 "one.ctrace: another culprit is writing it" run trace -o "$scratch/one.ctrace" -- true || second=1
+    echo >"$scratch/wait"
+    wait "$first" && [ "$second" = 0 ] && run trace --info "$scratch/one.ctrace" >/dev/null
+}
+check "a trace that another culprit writes is let be" twice_at_once
+
 full_disk() {
     run trace -o /dev/full -- true 2>"$scratch/err"
     [ $? = 125 ] && [ "$(grep -c 'No space left on device$' "$scratch/err")" = 1 ] &&

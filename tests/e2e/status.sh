@@ -536,6 +536,11 @@ assert list(check_schemas.mistakes(check_schemas.Validators(), "machines", check
 check "machines check --json: file, machine and forms, as the schema says" machines_checked_json
 check "machines with a name alone says how to see it" fails_with 2 \
     "boom-tea: did you mean 'culprit machines show boom-tea'" run machines boom-tea
+for more in "" "--by instruction --top 0"; do
+    check "a JSON report that cannot be written names its file${more:+, a large one}" \
+        fails_with 1 '^culprit: --output /dev/full: cannot write: No space left' \
+        run sim --json $more -o /dev/full "$scratch/true.ctrace"
+done
 printf 'base = zen4\n[core]\nrob = -3\n' >"$scratch/bad.ini"
 check "machines check names file, line and key" fails_with 1 'bad.ini.*3.*rob' \
     run machines check "$scratch/bad.ini"

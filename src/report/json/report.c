@@ -264,8 +264,6 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
                                    "what_if", what_if_json(&report->what_if), "advice",
                                    advice_json(&report->advice), "larger_machine",
                                    upgrades_json(report), "next", json_text(report->next)));
-    fputs("\n}\n", file);
-    if (ferror(file))
-        return error_errno(error, "writing the JSON report");
+    fputs("\n}\n", file); /* that it could not be written is told when the file is closed */
     return !writer.failed || error_set(error, "out of memory for the JSON report");
 }

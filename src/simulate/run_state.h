@@ -54,7 +54,10 @@ struct simulation_state {
     double window_cycles;
     struct memory_access *moved; /* accesses of a piece, with a layout */
     size_t moved_capacity;
-    bool kept_ended;      /* trace_keep_end() was called */
+    bool kept_ended;         /* trace_keep_end() was called */
+    uint32_t *first_threads; /* by process: the number + 1 of the thread that came first; 0: none
+                                has. While a command's trace is kept for threads */
+    size_t first_capacity;
     uint32_t insns_known; /* static instructions that the observers know */
 };
 

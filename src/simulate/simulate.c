@@ -296,13 +296,24 @@ static bool makes_thread(const struct trace_batch *batch) {
     return false;
 }
 
+/* Whether another thread of its process was here before: both may have begun before the capture. */
+static bool is_second(struct simulation_state *run, const struct trace_batch *batch) {
+    if (!array_zeroed_room(run->first_threads, run->first_capacity, batch->process + (size_t)1))
+        return false; /* then they are taken one by one, as without a file */
+    uint32_t *first = &run->first_threads[batch->process];
+    if (!*first)
+        *first = batch->thread + 1;
+    return *first != batch->thread + 1;
+}
+
 /* Whether the run ends here because of a thread; *good: what was kept could be ended. */
 static bool meets_thread(struct simulation_state *run, const struct trace_batch *batch, bool *good,
                          struct error *error) {
     const uint64_t within = run->options->until_threads;
     if (!within || run->kept_ended)
         return false;
-    if (makes_thread(batch) && trace_keeps(run->trace))
+    const bool second = is_second(run, batch);
+    if ((makes_thread(batch) || second) && trace_keeps(run->trace))
         return run->simulation->threads_met = true;
     if (run->simulation->executed > within) {
         run->kept_ended = true;
@@ -373,6 +384,7 @@ static void free_cores(struct simulation_state *run) {
     executor_free(run->pipeline);
     executor_free(run->attribution);
     golden_free(run->golden);
+    free(run->first_threads);
     free(run->table);
 }
 

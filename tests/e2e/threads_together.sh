@@ -63,10 +63,10 @@ parts() {
 check "a part of a command's run has its threads together" parts
 explained_part() {
     report=$scratch/part.json
-    run explain --no-what-if --skip 10K --json -o "$report" -- "$small/counters" together 2 160000 >/dev/null &&
-        told 'r["together"] is not None'
+    run "$@" --json -o "$report" -- "$small/counters" together 2 160000 >/dev/null && told 'r["together"] is not None'
 }
-check "explain of a part of it, too" explained_part
+check "explain of a part of it, too" explained_part explain --no-what-if --skip 10K
+check "threads that began before the part, too" explained_part sim --skip 300K
 unkept() {
     report=$scratch/part.json
     TMPDIR=$scratch/none run sim --json -o "$report" -- "$small/counters" together 2 1000 >/dev/null &&

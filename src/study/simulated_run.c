@@ -201,6 +201,30 @@ static bool simulate(struct simulated_run *run, struct error *error) {
     return good;
 }
 
+/* Whether some that were simulated have one process. */
+static bool shares_process(const struct simulation *simulation) {
+    const struct simulation_thread *threads = simulation->threads;
+    for (uint32_t i = 1; i < simulation->thread_count; i++)
+        for (uint32_t before = 0; before < i; before++)
+            if (threads[i].instructions && threads[before].instructions &&
+                threads[before].process == threads[i].process)
+                return true;
+    return false;
+}
+
+/* Why threads of a command were not simulated together. NULL: no process has several. */
+static const char *why_apart(const struct simulated_run *run) {
+    const char *obstacle = together_obstacle(&run->threads, &run->options);
+    if (!shares_process(&run->simulation))
+        return NULL;
+    if (run->unkept || obstacle)
+        return run->unkept ? run->unkept : obstacle;
+    return run->options.until_threads && !trace_keeps(run->trace)
+               ? "their trace was not kept as far as to the first (culprit trace: all of it in a "
+                 "file)"
+               : "they were made before the capture began";
+}
+
 bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error *error) {
     struct simulation_options *options = &run->options;
     const struct input_options *input = run->input;
@@ -217,7 +241,7 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
     if (good && run->simulation.threads_met)
         good = begin_together(run, exec_status, error) && simulate(run, error);
     if (input->command && !options->together && run->simulation.thread_count > 1)
-        run->apart = run->unkept ? run->unkept : together_obstacle(&run->threads, options);
+        run->apart = why_apart(run);
     if (good && run->forecasts && options->together)
         good = thread_what_ifs_find(run->watch, options, &run->simulation, &run->what_ifs, error);
     forecasting_end(&run->forecasting, &run->forecast);

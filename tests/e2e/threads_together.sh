@@ -73,6 +73,12 @@ unkept() {
         told 'r["together"] is None' 'any("no temporary file for their trace" in note for note in r["notes"])'
 }
 check "where no trace of them can be kept is said" unkept
+begun_before() {
+    report=$scratch/part.json
+    run explain --no-what-if --from count_in_memory --json -o "$report" -- "$small/counters" together 2 160000 >/dev/null &&
+        told 'r["together"] is None' 'any("made before the capture began" in note for note in r["notes"])'
+}
+check "threads that were made before the capture began are said to be apart for that" begun_before
 check "a lock that is held too long is named first" first lock critical critical long 2 8
 check "both lines of a lock are told" at critical lock work_locked critical.c work_locked
 check "false sharing is coherence" first coherence false-sharing counters together 2 160000

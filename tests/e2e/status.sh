@@ -534,6 +534,13 @@ del checked["forms"]
 assert list(check_schemas.mistakes(check_schemas.Validators(), "machines", checked))'
 }
 check "machines check --json: file, machine and forms, as the schema says" machines_checked_json
+not_utf8() {
+    local file=$scratch/$'m\xff.ini'
+    LC_ALL=C sed $'s/^description.*/description = caf\xe9/' machines/boom-tea.ini >"$file" || return 1
+    run machines check --json "$file" | grep -q '"checked_file": ".*/m.*\.ini"' &&
+        run machines show --json "$file" | grep -q '"description": "caf'
+}
+check "machine files whose name or text is no UTF-8 are told of in JSON" not_utf8
 check "machines with a name alone says how to see it" fails_with 2 \
     "boom-tea: did you mean 'culprit machines show boom-tea'" run machines boom-tea
 for more in "" "--by instruction --top 0"; do

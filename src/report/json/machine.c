@@ -13,11 +13,11 @@ static json_t *value_of(const char *text) {
     char *end;
     double number = strtod(text, &end);
     if (end == text)
-        return json_string(text);
+        return json_text(text);
     static const char suffixes[] = "KMGT";
     const char *suffix = *end && !end[1] ? strchr(suffixes, *end) : NULL;
     if (*end && !suffix)
-        return json_string(text);
+        return json_text(text);
     for (const char *s = suffixes; suffix && s <= suffix; s++)
         number *= 1024;
     return number == (double)(json_int_t)number ? json_integer((json_int_t)number)
@@ -61,10 +61,11 @@ bool machine_json(const struct machine *machine, FILE *file, struct error *error
 
 bool machine_checked_json(const char *checked, const struct machine *machine, FILE *file,
                           struct error *error) {
-    json_t *forms = machine->form_count ? json_pack("{s:s, s:i}", "file", machine->forms_file,
-                                                    "count", (int)machine->form_count)
-                                        : json_null();
-    return json_write(json_pack("{s:s, s:s, s:o}", "checked_file", checked, "machine",
+    json_t *forms = machine->form_count
+                        ? json_pack("{s:o, s:i}", "file", json_text(machine->forms_file), "count",
+                                    (int)machine->form_count)
+                        : json_null();
+    return json_write(json_pack("{s:o, s:s, s:o}", "checked_file", json_text(checked), "machine",
                                 machine->name, "forms", forms),
                       file, error);
 }

@@ -219,10 +219,7 @@ static const char *why_apart(const struct simulated_run *run) {
         return NULL;
     if (run->unkept || obstacle)
         return run->unkept ? run->unkept : obstacle;
-    return run->options.until_threads && !trace_keeps(run->trace)
-               ? "their trace was not kept as far as to the first (culprit trace: all of it in a "
-                 "file)"
-               : "they were made before the capture began";
+    return "their trace was not kept as far as to the second (culprit trace: all of it in a file)";
 }
 
 bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error *error) {

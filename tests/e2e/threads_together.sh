@@ -67,18 +67,19 @@ explained_part() {
 }
 check "explain of a part of it, too" explained_part explain --no-what-if --skip 10K
 check "threads that began before the part, too" explained_part sim --skip 300K
+check "... and where it begins with a function of one" explained_part explain --no-what-if --from count_in_memory
+apart_processes() {
+    report=$scratch/part.json
+    TMPDIR=$scratch/none run sim --follow --json -o "$report" -- sh -c 'ls /; exec ls /' >/dev/null &&
+        told '"together" not in r or r["together"] is None' 'not any("not simulated together" in note for note in r["notes"])'
+}
+check "processes of one thread each are not threads" apart_processes
 unkept() {
     report=$scratch/part.json
     TMPDIR=$scratch/none run sim --json -o "$report" -- "$small/counters" together 2 1000 >/dev/null &&
         told 'r["together"] is None' 'any("no temporary file for their trace" in note for note in r["notes"])'
 }
 check "where no trace of them can be kept is said" unkept
-begun_before() {
-    report=$scratch/part.json
-    run explain --no-what-if --from count_in_memory --json -o "$report" -- "$small/counters" together 2 160000 >/dev/null &&
-        told 'r["together"] is None' 'any("made before the capture began" in note for note in r["notes"])'
-}
-check "threads that were made before the capture began are said to be apart for that" begun_before
 check "a lock that is held too long is named first" first lock critical critical long 2 8
 check "both lines of a lock are told" at critical lock work_locked critical.c work_locked
 check "false sharing is coherence" first coherence false-sharing counters together 2 160000

@@ -1,5 +1,6 @@
 /* culprit trace: captures a command into a file, or tells what a file holds. */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
@@ -31,15 +32,23 @@ static bool print_result(void *verb, struct error *error) {
     return good;
 }
 
+static bool is_one_file(const char *one, const char *other) {
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static bool prepare(void *verb, struct error *error) {
     struct trace_job *job = verb;
     const char *program = job->import ? job->import : job->input.command[0];
     job->path = job->output ? job->output : job->name;
     job->champsim = trace_makes_champsim(job);
-    return job->output ||
-           file_name_from(program, NULL, job->champsim ? ".champsimtrace.xz" : ".ctrace",
-                          job->name) ||
-           error_set(error, "%s: makes no file name for the trace (give one with -o)", program);
+    if (!job->output &&
+        !file_name_from(program, NULL, job->champsim ? ".champsimtrace.xz" : ".ctrace", job->name))
+        return error_set(error, "%s: makes no file name for the trace (give one with -o)", program);
+    return !job->import || !is_one_file(job->import, job->path) ||
+           error_set(error, "%s: the trace that is imported is read from there (-o FILE: another)",
+                     job->path);
 }
 
 static bool record(void *verb, struct error *error) {

@@ -112,6 +112,13 @@ imported() {
         [ "$(value cycles "$scratch/imported.json")" = "$(value cycles "$scratch/cut.json")" ]
 }
 check "... also once it was imported" imported
+imported_over() {
+    cp "$scratch/imported.ctrace" "$scratch/over.ctrace" &&
+        fails_with 1 'over.ctrace: the trace that is imported is read from there' \
+            run trace --import "$scratch/over.ctrace" -o "$scratch/over.ctrace" &&
+        cmp "$scratch/imported.ctrace" "$scratch/over.ctrace"
+}
+check "a trace is not imported over itself" imported_over
 
 limited() {
     run trace --limit 20K -o "$scratch/limited.ctrace" -- gzip -c "$scratch/numbers" >/dev/null 2>&1 &&

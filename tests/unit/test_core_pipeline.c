@@ -38,6 +38,27 @@ static void dependent_adds_take_a_cycle_each(void **state) {
     program_fixture_free(program);
 }
 
+/* Cycles between two commits that do not fit a record's header of one word follow it: a division of
+ * 20 million cycles issues in 5 and commits in 20,000,006, beside it an addition, and one behind it
+ * that waits for it a cycle later. */
+static void commits_may_lie_far_apart(void **state) {
+    (void)state;
+    enum { LONG = 20000000 };
+    struct program_fixture *program = program_fixture_new();
+    struct machine machine = little_machine();
+    static_assert((int)LONG > (int)TAP_FIELD_MAX, "it takes three words");
+    machine.classes[OP_INT_DIV].latency = LONG;
+    execute(program, operation(program, OP_INT_DIV, 1, 0));
+    execute(program, alu(program, 2, 0, 0));
+    execute(program, alu(program, 1, 1, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[0].commit, LONG + 6);
+    assert_int_equal(program->lives[1].commit, LONG + 6);
+    assert_int_equal(program->lives[2].commit, LONG + 7);
+    assert_int_equal(program->statistics.cycles, LONG + 7);
+    program_fixture_free(program);
+}
+
 /* A wakeup loop of two cycles doubles the chain: issue in 5, 7, 9 ... */
 static void slow_wakeup_doubles_a_chain(void **state) {
     (void)state;
@@ -395,6 +416,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(independent_adds_take_the_width),
         cmocka_unit_test(dependent_adds_take_a_cycle_each),
+        cmocka_unit_test(commits_may_lie_far_apart),
         cmocka_unit_test(slow_wakeup_doubles_a_chain),
         cmocka_unit_test(units_limit_issue),
         cmocka_unit_test(oldest_ready_issues_first),

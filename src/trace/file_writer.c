@@ -454,12 +454,12 @@ bool file_writer_close(struct file_writer *writer, uint64_t *bytes, struct error
            (writer->cut || write_index(writer, error)) && record_output_flush(&writer->out, error);
     if (bytes)
         *bytes = writer->out.written;
+    if (!good && !writer->out.written && writer->out.created)
+        unlink(writer->out.path); /* as long as it is locked: nobody else has it */
     int fd = writer->out.fd;
     writer->out.fd = -1;
     if (close(fd) != 0 && good && errno != EINTR)
         good = error_errno(error, "%s: cannot write", writer->out.path);
-    if (!good && !writer->out.written && writer->out.created)
-        unlink(writer->out.path);
     free_writer(writer);
     return good;
 }

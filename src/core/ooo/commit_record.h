@@ -20,11 +20,11 @@ static inline uint64_t choose(bool first, uint64_t one, uint64_t other) {
     return other ^ ((one ^ other) & -(uint64_t)first);
 }
 
-STAGE void put_commit(struct ooo *core, uint64_t at, uint64_t word, uint32_t flags,
-                      const struct uop_cycles *uop, bool lives) {
+STAGE void put_commit(struct ooo *core, uint64_t at, uint64_t word, const struct uop_cycles *uop,
+                      bool lives) {
     struct open_record *open = &core->open;
     const uint64_t delta = uop->commit - core->last_close;
-    const uint64_t empty = later(uop->dispatch, core->last_close) - core->last_close;
+    const uint64_t empty = since_close(core, uop->dispatch);
     const bool begins = delta != 0;
     if (__builtin_expect(lives || open->end > open->limit, 0) && begins)
         end_record(core, at);
@@ -43,5 +43,4 @@ STAGE void put_commit(struct ooo *core, uint64_t at, uint64_t word, uint32_t fla
     open->words[open->at] = open->header;
     open->words[open->end++] = word;
     core->last_close = uop->commit;
-    core->empty_reason = flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
 }

@@ -296,8 +296,7 @@ void run_timing(struct ooo *core, bool all);
 /* The buffer is another, or its end. */
 void open_buffer(struct ooo *core);
 /* With core->merge: the µop commits (else: commit_record.h). */
-void note_commit(struct ooo *core, uint64_t at, uint64_t word, uint32_t flags,
-                 const struct uop_cycles *uop);
+void note_commit(struct ooo *core, uint64_t at, uint64_t word, const struct uop_cycles *uop);
 /* The µops before `at` have committed, and nothing is open. */
 void end_commits(struct ooo *core, uint64_t at);
 /* The µop at `first` flushes all from it on, in this cycle; `empty` as in tap.h. Its life and those
@@ -324,6 +323,10 @@ static inline uint64_t lesser(uint64_t a, uint64_t b) {
 }
 static inline uint64_t later(uint64_t a, uint64_t b) {
     return a > b ? a : b;
+}
+/* Cycles from the last commit or flush to this one, if it is later. */
+static inline uint64_t since_close(const struct ooo *core, uint64_t cycle) {
+    return later(cycle, core->last_close) - core->last_close;
 }
 static inline uint16_t low16(uint64_t cycles) {
     return cycles < UINT16_MAX ? (uint16_t)cycles : UINT16_MAX;

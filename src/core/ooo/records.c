@@ -103,28 +103,20 @@ static void put_record(struct ooo *core, const struct waiting_record *record) {
 
 /* ---- commits, where they are all there is ---- */
 
-/* The state of the tap is that behind the open record, which the µops before `at` are in. */
-static void note_open(struct ooo *core, uint64_t at) {
-    struct tap_buffer *buffer = core->buffer;
-    struct tap_state *state = &core->tap_state;
-    if (!buffer || !core->open.records)
-        return;
-    buffer->records[TAP_COMMIT] += (uint32_t)core->open.records;
-    buffer->used = (uint32_t)core->open.end;
-    state->cycle = state->last_commit = core->last_close - core->idle;
-    state->last_uop = core->open.words[core->open.end - 1];
-    core->open.records = 0;
-    const uint64_t first = state->uop;
-    state->uop = at;
-    if (buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS)
-        next_buffer(core);
-    if (core->lives)
-        put_lives_of(core, first, at - first);
-}
-
+/* All that was put since the state of the tap was brought up to date is accounted for as one. */
 void end_record(struct ooo *core, uint64_t at) {
-    note_open(core, at);
-    open_buffer(core);
+    const struct open_record *open = &core->open;
+    const uint64_t first = core->tap_state.uop;
+    const struct waiting_record all = {.cycle = core->last_close,
+                                       .first = first,
+                                       .count = (uint32_t)(at - first),
+                                       .kind = TAP_COMMIT};
+    if (!core->buffer || !open->records) {
+        open_buffer(core);
+        return;
+    }
+    core->buffer->records[TAP_COMMIT] += (uint32_t)open->records - 1;
+    account(core, &all, open->words + open->end);
 }
 
 void begin_wide_record(struct ooo *core, uint64_t empty, uint64_t delta) {
@@ -191,21 +183,18 @@ static void end_group(struct ooo *core) {
     group->count = 0;
 }
 
-void note_commit(struct ooo *core, uint64_t at, uint64_t word, uint32_t flags,
-                 const struct uop_cycles *uop) {
+void note_commit(struct ooo *core, uint64_t at, uint64_t word, const struct uop_cycles *uop) {
     struct waiting_record *group = &core->group;
     if (uop->commit != group->cycle) {
         end_group(core);
         *group = (struct waiting_record){.cycle = uop->commit,
                                          .first = at,
-                                         .empty = later(uop->dispatch, core->last_close) -
-                                                  core->last_close,
+                                         .empty = since_close(core, uop->dispatch),
                                          .kind = TAP_COMMIT,
                                          .flags = core->empty_reason};
     }
     core->words[at & core->record_mask] = word;
     group->count++;
-    core->empty_reason = flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
 }
 
 void end_commits(struct ooo *core, uint64_t at) {

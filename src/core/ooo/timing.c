@@ -389,8 +389,7 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
     run_squashed(core, at, flush);
     core->end_of_time = UNKNOWN;
     const uint64_t word = tap_uop(stream->insn, squashed.psv, stream->flags & U_TAP);
-    flush_record(core, flush, at, word,
-                 load->dispatch > core->last_close ? load->dispatch - core->last_close : 0);
+    flush_record(core, flush, at, word, since_close(core, load->dispatch));
     take_back(core, &before, &registers, flush);
     core->origin = origin;
     core->now.commit = flush;
@@ -406,9 +405,10 @@ STAGE void show_commit(struct ooo *core, uint64_t at, const struct stream_uop *s
                        uint32_t flags, const struct uop_cycles *uop, bool lives, bool shown) {
     const uint64_t word = tap_uop(stream->insn, uop->psv, flags & U_TAP);
     if (shown)
-        note_commit(core, at, word, flags, uop);
+        note_commit(core, at, word, uop);
     else
-        put_commit(core, at, word, flags, uop, lives);
+        put_commit(core, at, word, uop, lives);
+    core->empty_reason = flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
 }
 
 /* `shown`: fetch and dispatch are on the tap, too. */

@@ -64,12 +64,9 @@ static void leave(struct ooo *core, uint64_t cycle) {
 
 void sweep(struct ooo *core) {
     for (uint64_t at = core->swept + 1; at <= core->left; at = (at | 63) + 1) {
-        uint64_t *word = &core->slot_bits[at % SLOT_CYCLES / 64];
-        const uint64_t start = at & ~UINT64_C(63), last = lesser(at | 63, core->left);
-        uint64_t over = *word & ~UINT64_C(0) >> (63 - last % 64);
-        *word ^= over;
+        uint64_t over = cycle_bits_take(core->slot_bits, SLOT_CYCLES, at, core->left);
         for (; over; over &= over - 1)
-            leave(core, start + (uint32_t)__builtin_ctzll(over));
+            leave(core, (at & ~UINT64_C(63)) + (uint32_t)__builtin_ctzll(over));
     }
     core->swept = core->left;
     if (core->far_earliest < core->left + SLOT_CYCLES / 2)
@@ -79,9 +76,7 @@ void sweep(struct ooo *core) {
 
 /* The next cycle in which something issues and so may leave; or one before it. */
 static uint64_t next_issue(const struct ooo *core, uint64_t after) {
-    const uint64_t at = after + 1;
-    const uint64_t ahead = core->slot_bits[at % SLOT_CYCLES / 64] >> at % 64;
-    return ahead ? at + (uint32_t)__builtin_ctzll(ahead) : at | 63;
+    return lesser(cycle_bits_next(core->slot_bits, SLOT_CYCLES, after + 1), (after + 1) | 63);
 }
 
 static uint64_t sweep_until(struct ooo *core, uint64_t cycle) {

@@ -9,6 +9,7 @@
  * that the slots are free for a cycle far ahead. */
 #pragma once
 
+#include "core/ooo/cycle_bits.h"
 #include "core/ooo/ooo.h"
 
 /* So many cycles at most are over and not swept, and so far ahead are slots given out. */
@@ -19,7 +20,7 @@ static inline struct issue_slots *slots_at(struct ooo *core, uint64_t cycle) {
 }
 
 static inline void mark_slots(struct ooo *core, uint64_t cycle) {
-    core->slot_bits[cycle % SLOT_CYCLES / 64] |= UINT64_C(1) << cycle % 64;
+    cycle_bits_mark(core->slot_bits, SLOT_CYCLES, cycle);
 }
 
 /* What issued in the cycles that are over has left: `occupancy` and `branches` are exact

@@ -50,10 +50,8 @@ static bool any(scheduler_counts counts) {
 static scheduler_counts leave_until(struct schedulers *schedulers, uint64_t cycle,
                                     scheduler_counts waiting) {
     for (uint64_t at = schedulers->cycle + 1; at <= cycle; at = (at | 63) + 1) {
-        uint64_t *word = &schedulers->leaves[at % NEAR_CYCLES / 64];
-        const uint64_t start = at & ~UINT64_C(63), last = lesser(at | 63, cycle);
-        uint64_t over = *word & ~UINT64_C(0) << at % 64 & ~UINT64_C(0) >> (63 - last % 64);
-        *word ^= over;
+        const uint64_t start = at & ~UINT64_C(63);
+        uint64_t over = cycle_bits_take(schedulers->leaves, NEAR_CYCLES, at, cycle);
         for (; over; over &= over - 1) {
             scheduler_counts *leaving =
                 &schedulers->leaving[(start + number_of(over)) % NEAR_CYCLES];
@@ -92,9 +90,9 @@ static void go_to(struct schedulers *schedulers, uint64_t cycle) {
 static uint64_t next_change(const struct schedulers *schedulers) {
     const uint64_t end = schedulers->cycle + NEAR_CYCLES;
     for (uint64_t at = schedulers->cycle + 1; at < end; at = (at | 63) + 1) {
-        const uint64_t ahead = schedulers->leaves[at % NEAR_CYCLES / 64] >> at % 64;
-        if (ahead)
-            return lesser(at + number_of(ahead), schedulers->late_due);
+        const uint64_t next = cycle_bits_next(schedulers->leaves, NEAR_CYCLES, at);
+        if (next != UNKNOWN)
+            return lesser(next, schedulers->late_due);
     }
     return schedulers->late_due;
 }

@@ -12,6 +12,7 @@
  * Which µops wait where is not kept, only how many, and how many leave in which cycle. */
 #pragma once
 
+#include "core/ooo/cycle_bits.h"
 #include "core/ooo/issue_slots.h"
 
 #include <stdbool.h>
@@ -77,7 +78,7 @@ bool schedulers_follow(struct schedulers *schedulers, const struct unit *unit, u
 static inline void schedulers_leave_near(struct schedulers *schedulers, uint64_t cycle,
                                          uint32_t scheduler) {
     schedulers->leaving[cycle % NEAR_CYCLES] += schedulers->one[scheduler];
-    schedulers->leaves[cycle % NEAR_CYCLES / 64] |= UINT64_C(1) << cycle % 64;
+    cycle_bits_mark(schedulers->leaves, NEAR_CYCLES, cycle);
 }
 
 /* Of one that leaves in a cycle which is not near (schedulers.c). */

@@ -57,12 +57,7 @@ static size_t find_before(struct prefetcher *prefetcher, uint64_t region, uint32
 /* A new one takes the place of the one used least recently. */
 static size_t take_oldest(struct prefetcher *prefetcher) {
     struct stream *streams = prefetcher->streams;
-    uint64_t least = streams[0].used;
-    size_t oldest = 0;
-    for (size_t i = 1; i < STREAMS; i++) {
-        oldest = streams[i].used < least ? i : oldest;
-        least = streams[i].used < least ? streams[i].used : least;
-    }
+    const size_t oldest = index_of_least(i, STREAMS, streams[i].used);
     streams[oldest] = (struct stream){.region_plus_one = 0};
     return oldest;
 }

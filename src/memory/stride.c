@@ -17,14 +17,8 @@ static struct stride_entry *find_entry(struct prefetcher *prefetcher, uint32_t i
     struct stride_entry *set = prefetcher->stride[insn % STRIDE_SETS];
     size_t way = index_where(i, STRIDE_WAYS, set[i].insn_plus_one == insn + 1);
     *fresh = way == STRIDE_WAYS;
-    if (*fresh) {
-        uint64_t least = set[0].used;
-        way = 0;
-        for (size_t i = 1; i < STRIDE_WAYS; i++) {
-            way = set[i].used < least ? i : way;
-            least = set[i].used < least ? set[i].used : least;
-        }
-    }
+    if (*fresh)
+        way = index_of_least(i, STRIDE_WAYS, set[i].used);
     set[way].used = ++prefetcher->uses;
     return &set[way];
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 bool tlb_new(struct tlb *tlb, const struct machine_tlb *machine, uint32_t page_size,
              const char *name, struct error *error) {
     tlb->latency = machine->latency;
@@ -63,13 +65,7 @@ uint32_t tlb_use(struct tlb *tlb, uint64_t address) {
 void tlb_insert(struct tlb *tlb, uint64_t address, uint64_t asked, uint64_t ready) {
     const uint64_t page = address >> tlb->page_shift;
     const uint32_t set = ((uint32_t)page & tlb->set_mask) * tlb->ways;
-    uint32_t victim = set;
-    uint64_t least = tlb->items[set].used;
-    for (uint32_t entry = set + 1; entry < set + tlb->ways; entry++) {
-        const uint64_t used = tlb->items[entry].used;
-        victim = used < least ? entry : victim;
-        least = used < least ? used : least;
-    }
+    const size_t victim = set + index_of_least(i, tlb->ways, tlb->items[set + i].used);
     tlb->items[victim] = (struct tlb_entry){page + 1, ready, ready - asked, ++tlb->uses};
     *tlb_hint(tlb, page) = (uint16_t)victim;
 }

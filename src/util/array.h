@@ -73,6 +73,22 @@ static inline bool array_reserve_zeroed(void **items, size_t *capacity, size_t n
 #define any_where(index, count, ...) (index_where(index, count, __VA_ARGS__) < (count))
 #define all_where(index, count, ...) (!any_where(index, count, !(__VA_ARGS__)))
 
+/* The first index below `count`, which is not 0, where a number (uint64_t) is least. It is found
+ * without a branch that depends on numbers.
+ *
+ *     size_t victim = index_of_least(i, ways, set[i].used); */
+#define index_of_least(index, count, ...)                                                          \
+    ({                                                                                             \
+        size_t index = 0, found_ = 0;                                                              \
+        uint64_t least_ = (__VA_ARGS__);                                                           \
+        for (index = 1; index < (count); index++) {                                                \
+            const uint64_t number_ = (__VA_ARGS__);                                                \
+            found_ = number_ < least_ ? index : found_;                                            \
+            least_ = number_ < least_ ? number_ : least_;                                          \
+        }                                                                                          \
+        found_;                                                                                    \
+    })
+
 /* The sum, in a type, of an expression over all indices below `count`. */
 #define sum_over(type, index, count, ...)                                                          \
     ({                                                                                             \

@@ -33,9 +33,8 @@ static bool print_result(void *verb, struct error *error) {
 }
 
 static bool is_one_file(const char *one, const char *other) {
-    struct stat a, b;
-    return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
-           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    struct stat status;
+    return stat(one, &status) == 0 && S_ISREG(status.st_mode) && file_is_at(&status, other);
 }
 
 static bool prepare(void *verb, struct error *error) {

@@ -17,6 +17,7 @@
 #include "machine/find.h"
 #include "machine/ports.h"
 #include "util/array.h"
+#include "util/file_name.h"
 
 enum { MAX_FILE = 1 << 20, MAX_LINE = 400, MOST_CYCLES = 1000 };
 
@@ -262,9 +263,8 @@ static int find_table(const char *name, char *path, struct error *error) {
 }
 
 static bool same_file(int descriptor, const char *path) {
-    struct stat one, other;
-    return !fstat(descriptor, &one) && !stat(path, &other) && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
+    struct stat status;
+    return !fstat(descriptor, &status) && file_is_at(&status, path);
 }
 
 bool forms_resolve(const char *name, const char *folder, char resolved[], size_t size,

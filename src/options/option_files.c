@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "options/option_parsing.h"
+#include "util/file_name.h"
 
 void option_note_file(struct parsing *parsing, const struct option_row *option, const void *request,
                       const char *path) {
@@ -14,22 +15,17 @@ void option_note_file(struct parsing *parsing, const struct option_row *option, 
     }
 }
 
-static bool are_one(const struct stat *file, const char *path) {
-    struct stat other;
-    return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
-}
-
 /* `word` may also be a command with its arguments, for compare. */
 static bool names_file(const char *word, const struct stat *file) {
     char program[4096];
     const size_t length = strcspn(word, " ");
-    if (are_one(file, word))
+    if (file_is_at(file, word))
         return true;
     if (!word[length] || length >= sizeof program)
         return false;
     memcpy(program, word, length);
     program[length] = 0;
-    return are_one(file, program);
+    return file_is_at(file, program);
 }
 
 static void check_arguments(const struct argp_state *state, const struct parsing *parsing,
@@ -51,7 +47,7 @@ static void check_options(const struct argp_state *state, const struct parsing *
             if (!option->letter && strcmp(parsing->written[i].path, path) != 0)
                 options_fail(state, "--%s %s: already given, as %s; only one is written",
                              option->name, path, parsing->written[i].path);
-        } else if ((file ? are_one(file, parsing->written[i].path)
+        } else if ((file ? file_is_at(file, parsing->written[i].path)
                          : !strcmp(parsing->written[i].path, path))) {
             options_fail(state, "--%s %s: is the file of --%s", option->name, path,
                          parsing->written[i].option->name);

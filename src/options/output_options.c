@@ -6,15 +6,15 @@
 
 #include "options/exit_status.h"
 #include "options/options.h"
+#include "util/file_name.h"
 
 /* A device takes both the report and the picture. */
 static bool same_file(const char *one, const char *other) {
-    struct stat a, b;
-    const bool there = stat(one, &a) == 0;
+    struct stat status;
+    const bool there = stat(one, &status) == 0;
     if (!strcmp(one, other))
-        return !there || !S_ISCHR(a.st_mode);
-    return there && S_ISREG(a.st_mode) && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+        return !there || !S_ISCHR(status.st_mode);
+    return there && S_ISREG(status.st_mode) && file_is_at(&status, other);
 }
 
 void options_check_output(struct argp_state *state, void *request) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "store/address.h"
+#include "util/file_name.h"
 #include "util/output.h"
 
 bool store_export(struct store *store, const int64_t *sessions, size_t count, const char *path,
@@ -46,9 +47,8 @@ bool store_import(struct store *store, const char *path, size_t *count, struct e
 }
 
 bool store_is_file(const struct store *store, const char *path) {
-    struct stat a, b;
-    return stat(store_path(store), &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    struct stat status;
+    return stat(store_path(store), &status) == 0 && file_is_at(&status, path);
 }
 
 bool store_is_at(const char *path) {

@@ -30,6 +30,11 @@ bool file_name_from(const char *from, const char *drop, const char *ending,
     return length && snprintf(name, NAME_MAX + 1, "%.*s%s", (int)length, base, ending) <= NAME_MAX;
 }
 
+bool file_is_at(const struct stat *file, const char *path) {
+    struct stat other;
+    return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
+}
+
 void file_remove_regular(const char *path) {
     struct stat status;
     if (stat(path, &status) == 0 && S_ISREG(status.st_mode))

@@ -12,6 +12,10 @@ const char *file_base_name(const char *path);
  * is written in another way (proc_pid_maps(5)). */
 void file_name_from_maps(char *path);
 
+struct stat;
+/* Whether the file, whose status this is, is also at that path. */
+bool file_is_at(const struct stat *file, const char *path);
+
 /* Removes a file that is there and is a regular one. */
 void file_remove_regular(const char *path);
 

@@ -312,8 +312,7 @@ static bool meets_thread(struct simulation_state *run, const struct trace_batch 
     const uint64_t within = run->options->until_threads;
     if (!within || run->kept_ended)
         return false;
-    const bool second = is_second(run, batch);
-    if ((makes_thread(batch) || second) && trace_keeps(run->trace))
+    if ((is_second(run, batch) || makes_thread(batch)) && trace_keeps(run->trace))
         return run->simulation->threads_met = true;
     if (run->simulation->executed > within) {
         run->kept_ended = true;

@@ -19,8 +19,6 @@ REPEATS = 3
 MORE = [("copyloop", "riscv64"), ("lists", "riscv64"), ("nbody", "riscv64"),
         ("pending", "riscv64"), ("stencil", "riscv64"), ("stlf", "x86_64")]
 LARGE = 0.5  # percent: differences that the page must explain
-
-
 FOLDER = os.path.join(run.ROOT, "build", "reference-" + REFERENCE)
 
 
@@ -70,15 +68,8 @@ def compare(before, after):
 
 def traced(old, program, limit):
     """Captured by the reference: it does not know all that traces hold today, as lines of Python."""
-    path = os.path.join(run.KEPT, "traces", f"{REFERENCE}-{program.name}-{limit}.ctrace")
-    options = [limit if word == programs.LIMIT else word for word in program.options]
-    if not os.path.exists(path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        run.execute([old, "trace", *options, "--output", path + ".new", "--",
-                     *map(str, program.command)],
-                    limit_seconds=900)
-        os.replace(path + ".new", path)
-    return path
+    return run.trace([limit if word == programs.LIMIT else word for word in program.options],
+                     program.command, culprit=old)
 
 
 def traces(old):

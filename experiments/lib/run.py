@@ -39,8 +39,8 @@ def files_of(command):
     return [program] + [word for word in command[1:] if os.path.isfile(word)]
 
 
-def key_of(arguments, command):
-    tool = [CULPRIT, os.path.join(os.path.dirname(CULPRIT), "libculprit-trace.so")]
+def key_of(arguments, command, culprit=CULPRIT):
+    tool = [culprit, os.path.join(os.path.dirname(culprit), "libculprit-trace.so")]
     machines = sorted(glob.glob(os.path.join(ROOT, "machines", "*.ini")))
     content = json.dumps([arguments, command, digest(*tool, *machines, *files_of(command))])
     return hashlib.sha256(content.encode()).hexdigest()[:32]
@@ -74,13 +74,14 @@ def report(verb, options, command, limit_seconds=900):
                        ["--"] + command, limit_seconds)
 
 
-def trace(options, command, limit_seconds=900):
+def trace(options, command, limit_seconds=900, culprit=CULPRIT):
     """The path of a trace of the command, kept like a report."""
     command = [str(word) for word in command]
-    path = os.path.join(KEPT, "traces", key_of(["trace"] + options, command) + ".ctrace")
+    key = key_of(["trace"] + options, command, culprit)
+    path = os.path.join(KEPT, "traces", key + ".ctrace")
     if not os.path.exists(path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        execute([CULPRIT, "trace"] + options + ["--output", path + ".new", "--"] + command,
+        execute([culprit, "trace"] + options + ["--output", path + ".new", "--"] + command,
                 limit_seconds)
         os.replace(path + ".new", path)
     return path

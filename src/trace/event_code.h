@@ -10,44 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/event_pack.h"
+#include "trace/event_predictor.h"
 #include "util/error.h"
 
 enum {
     EVENT_CODE_MAX_EVENTS = 1 << 20, /* of one chunk */
-    EVENT_CODE_SLACK = 16,           /* bytes readable after coded data */
-    EVENT_CODE_BLOCK_SLOTS = 1024    /* predictions per block; further events share the last */
+    EVENT_CODE_SLACK = 16            /* bytes readable after coded data */
 };
-
-/* Prediction of one event of a block: last + stride. */
-struct event_slot {
-    uint64_t last;  /* the event last time */
-    int32_t stride; /* the last difference that came twice in a row */
-    int32_t delta;  /* the last difference */
-};
-
-struct event_predictor {
-    struct event_block {
-        uint32_t first, end; /* its slots; equal: none yet */
-    } * blocks;              /* by number + 1; [0] stands for the beginning of a chunk */
-    size_t block_capacity;
-    struct event_slot *slots;
-    size_t slot_count, slot_capacity;
-    uint32_t chunks; /* decoded since it was reset */
-};
-
-/* How to pack four numbers, by their classes: which bytes are used, and how many. */
-struct event_packing {
-    uint8_t shuffle[256][16], shuffle_bytes[256];
-};
-void event_packing_init(struct event_packing *packing);
-
-void event_predictor_init(struct event_predictor *predictor);
-void event_predictor_free(struct event_predictor *predictor);
-void event_predictor_reset(struct event_predictor *predictor);
 
 /* Upper bound of the coded size. */
 static inline size_t event_code_bound(size_t event_count) {
-    return event_count / 4 + 12 * event_count + 64;
+    return event_count / 4 + 10 * event_count + 1 + EVENT_PACK_SLACK;
 }
 
 /* Codes events of a process with `block_count` blocks into `coded` (event_code_bound() bytes).

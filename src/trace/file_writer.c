@@ -415,7 +415,7 @@ struct file_writer *file_writer_open(const char *path, bool compress, struct err
     if (!writer)
         return error_null(error, "out of memory writing trace %s", path);
     prediction_sets_init(&writer->sets);
-    event_packing_init(&writer->packing);
+    event_packing_init(&writer->packing, event_pack_form());
     writer->out.fd = -1;
     writer->out.path = strdup(path);
     writer->compressor = compress ? ZSTD_createCCtx() : NULL;

@@ -452,6 +452,8 @@ bool file_writer_close(struct file_writer *writer, uint64_t *bytes, struct error
     bool good = !writer->out.broken || record_output_broken(&writer->out, error);
     good = good && close_code(writer, error) && close_events(writer, error) &&
            (writer->cut || write_index(writer, error)) && record_output_flush(&writer->out, error);
+    struct error ignored;
+    record_output_settle(&writer->out, &ignored); /* where it was not good */
     if (bytes)
         *bytes = writer->out.written;
     if (!good && !writer->out.written && writer->out.created)

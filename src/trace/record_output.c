@@ -20,37 +20,93 @@ bool record_output_broken(struct record_output *output, struct error *error) {
     return false;
 }
 
-static bool fail_write(struct record_output *output, struct error *error) {
+static bool fail_write(struct record_output *output, int failure, struct error *error) {
     output->broken = true;
+    errno = failure;
     error_errno(&output->failure, "%s: cannot write more than %" PRIu64 " bytes", output->path,
                 output->written);
     return record_output_broken(output, error);
 }
 
-bool record_output_flush(struct record_output *output, struct error *error) {
-    size_t done = 0;
-    if (output->truncate && ftruncate(output->fd, 0) != 0)
-        return fail_write(output, error);
-    output->truncate = false;
-    while (done < output->used) {
-        ssize_t n = write(output->fd, output->buffer + done, output->used - done);
+/* 0, or errno; *done: bytes written. */
+static int write_all(int fd, const uint8_t *bytes, size_t size, size_t *done) {
+    for (*done = 0; *done < size;) {
+        const ssize_t n = write(fd, bytes + *done, size - *done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return fail_write(output, error);
-        done += (size_t)n;
-        output->written += (uint64_t)n;
+            return n < 0 ? errno : EIO;
+        *done += (size_t)n;
     }
+    return 0;
+}
+
+/* An old file goes when there is something new. */
+static bool begin_file(struct record_output *output, struct error *error) {
+    if (output->truncate && ftruncate(output->fd, 0) != 0)
+        return fail_write(output, errno, error);
+    output->truncate = false;
+    return true;
+}
+
+/* ---- behind ---- */
+
+static void write_behind(void *context, uint64_t argument) {
+    struct record_output *output = context;
+    (void)argument;
+    output->behind.failure =
+        write_all(output->fd, output->behind.buffer, output->behind.used, &output->behind.done);
+}
+
+bool record_output_settle(struct record_output *output, struct error *error) {
+    if (!output->behind.used)
+        return true;
+    executor_wait(output->thread, output->ticket);
+    output->behind.used = 0;
+    output->written += output->behind.done;
+    return !output->behind.failure || fail_write(output, output->behind.failure, error);
+}
+
+/* The buffer goes to the thread, and another takes its place. */
+static bool hand_over(struct record_output *output, struct error *error) {
+    if (!record_output_settle(output, error) || !begin_file(output, error))
+        return false;
+    uint8_t *const buffer = output->buffer;
+    const size_t capacity = output->capacity;
+    output->buffer = output->behind.buffer;
+    output->capacity = output->behind.capacity;
+    output->behind.buffer = buffer;
+    output->behind.capacity = capacity;
+    output->behind.used = output->used;
+    output->used = 0;
+    output->ticket = executor_submit(output->thread, write_behind, output, 0);
+    return true;
+}
+
+/* ---- here ---- */
+
+bool record_output_flush(struct record_output *output, struct error *error) {
+    if (!record_output_settle(output, error) || !begin_file(output, error))
+        return false;
+    size_t done;
+    const int failure = write_all(output->fd, output->buffer, output->used, &done);
+    output->written += done;
+    if (failure)
+        return fail_write(output, failure, error);
     output->used = 0;
     return true;
 }
 
 bool record_output_flush_if_due(struct record_output *output, struct error *error) {
     const double now = clock_monotonic();
-    if (output->used < BUFFER_BYTES && now - output->waiting_since < 1e-3 * FLUSH_AFTER_MS)
+    const bool large = output->used >= BUFFER_BYTES;
+    if (!large && now - output->waiting_since < 1e-3 * FLUSH_AFTER_MS)
         return true;
+    struct error ignored;
     output->waiting_since = now;
-    return record_output_flush(output, error);
+    if (large && !output->thread)
+        output->thread = executor_new("writing", &ignored);
+    return output->thread ? hand_over(output, error) : record_output_flush(output, error);
 }
 
 uint8_t *record_append(struct record_output *output, size_t size) {
@@ -140,8 +196,10 @@ bool record_output_open(struct record_output *output, struct error *error) {
 }
 
 void record_output_free(struct record_output *output) {
+    executor_free(output->thread);
     if (output->fd >= 0)
         close(output->fd);
+    free(output->behind.buffer);
     free(output->buffer);
     free(output->path);
 }

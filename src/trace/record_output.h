@@ -1,6 +1,6 @@
-/* The records of a .ctrace file on their way out. They gather in one buffer that goes out in big
- * writes, at the latest half a second after the first byte in it. Inside of this room:
- * file_writer.c alone has one. */
+/* The records of a .ctrace file on their way out. They gather in a buffer that goes out in big
+ * writes, at the latest half a second after the first byte in it; while a thread of its own writes
+ * one, the next ones gather in another. Inside of this room: file_writer.c alone has one. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +9,7 @@
 
 #include "trace/file_format.h"
 #include "util/error.h"
+#include "util/executor.h"
 
 struct record_output {
     int fd;
@@ -20,8 +21,17 @@ struct record_output {
 
     uint8_t *buffer;
     size_t used, capacity;
-    uint64_t written;     /* bytes already out */
+    uint64_t written;     /* bytes already out, as far as is known */
     double waiting_since; /* s */
+
+    struct executor *thread; /* NULL: not needed so far */
+    uint64_t ticket;         /* of what it was given last */
+    struct {                 /* that: the thread's alone until the ticket has run */
+        uint8_t *buffer;
+        size_t used, capacity;
+        size_t done; /* bytes written */
+        int failure; /* errno; 0: all were */
+    } behind;
 
     bool full;     /* memory ran out: bytes of the record being made are missing */
     size_t record; /* where the record being made begins in the buffer */
@@ -32,11 +42,14 @@ struct record_output {
 bool record_output_open(struct record_output *output, struct error *error);
 void record_output_free(struct record_output *output);
 
+/* All is out when it returns. */
 bool record_output_flush(struct record_output *output, struct error *error);
+/* The thread is not at work when it returns. */
+bool record_output_settle(struct record_output *output, struct error *error);
 bool record_output_flush_if_due(struct record_output *output, struct error *error);
 
 static inline uint64_t record_output_bytes(const struct record_output *output) {
-    return output->written + output->used;
+    return output->written + output->behind.used + output->used;
 }
 
 /* Both are always false: with the error of the write that failed; that memory is out. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -53,7 +54,11 @@ struct executor *executor_new(const char *name, struct error *error) {
     pthread_mutex_init(&executor->lock, NULL);
     pthread_cond_init(&executor->submitted, NULL);
     pthread_cond_init(&executor->finished, NULL);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     int number = pthread_create(&executor->thread, NULL, work, executor);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (number) {
         errno = number;
         error_errno(error, "cannot start the %s thread", name);

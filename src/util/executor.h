@@ -1,5 +1,5 @@
 /* A thread that runs jobs in the order in which they were submitted: how a later stage of the
- * pipeline gets a processor of its own. */
+ * pipeline gets a processor of its own. Signals that the process gets are for other threads. */
 #pragma once
 
 #include <stdbool.h>

@@ -27,6 +27,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "trace/qemu/layout.h"
 
@@ -37,19 +40,27 @@ struct plugin plugin = {.slot = NO_SLOT};
 
 /* ---- callbacks ---- */
 
-/* Appends to the chunk. False: the slow path has to look at it first. */
-static inline bool append(struct ring_chunk *chunk, uint64_t event) {
+/* Appends to the chunk. False: the slow path has to look at it first. `streams`: past the caches,
+ * where the processor can (what chunk_complete() is for): who reads the events has another
+ * core, and a line that is written here would first have to come back from there. */
+static inline bool append(struct ring_chunk *chunk, uint64_t event, bool streams) {
     uint64_t *cursor = atomic_load_explicit(&chunk->cursor, memory_order_relaxed);
     if (__builtin_expect(cursor == chunk->end, 0))
         return false;
-    *cursor = event;
+#if defined(__x86_64__)
+    if (streams)
+        _mm_stream_si64((long long *)cursor, (long long)event);
+    else
+#endif
+        *cursor = event;
     atomic_store_explicit(&chunk->cursor, cursor + 1, memory_order_release);
     return true;
 }
 
 /* userdata of a block: instructions in 63:32, number in 31:0 */
-static inline void block_entered(struct ring_chunk *chunk, unsigned vcpu, uint64_t word) {
-    if (__builtin_expect(!append(chunk, event_block((uint32_t)word)), 0)) {
+static inline void block_entered(struct ring_chunk *chunk, unsigned vcpu, uint64_t word,
+                                 bool streams) {
+    if (__builtin_expect(!append(chunk, event_block((uint32_t)word), streams), 0)) {
         thread_block(vcpu, (uint32_t)word, (uint32_t)(word >> 32));
         return;
     }
@@ -58,12 +69,13 @@ static inline void block_entered(struct ring_chunk *chunk, unsigned vcpu, uint64
 }
 
 static void on_block(unsigned vcpu, void *userdata) {
-    block_entered(thread_chunk, vcpu, (uintptr_t)userdata);
+    block_entered(thread_chunk, vcpu, (uintptr_t)userdata, false);
 }
 
-/* While the guest has one thread there is no thread-local pointer to fetch. */
+/* While the guest has one thread there is no thread-local pointer to fetch, and nobody reads the
+ * events of a chunk that it still fills. */
 static void on_lone_block(unsigned vcpu, void *userdata) {
-    block_entered(lone_chunk, vcpu, (uintptr_t)userdata);
+    block_entered(lone_chunk, vcpu, (uintptr_t)userdata, true);
 }
 
 /* qemu_plugin_meminfo_t: bits 6:4 log2 of the size, bit 16 a load, bit 17 a store, which move to
@@ -88,7 +100,7 @@ static inline void accessed(uint64_t event, enum order_insn insn) {
         order_atomic(event, insn);
         return;
     }
-    if (!append(thread_chunk, event))
+    if (!append(thread_chunk, event, false))
         thread_access(event);
     if (__builtin_expect(order_may_watch(event), 0))
         order_access(event);
@@ -126,12 +138,12 @@ static void on_taking_python_access(unsigned vcpu, qemu_plugin_meminfo_t info, u
 }
 
 static void on_spin_block(unsigned vcpu, void *userdata) {
-    block_entered(thread_chunk, vcpu, (uintptr_t)userdata);
+    block_entered(thread_chunk, vcpu, (uintptr_t)userdata, false);
     spin_enters((uint32_t)(uintptr_t)userdata);
 }
 
 static void on_pause_block(unsigned vcpu, void *userdata) {
-    block_entered(thread_chunk, vcpu, (uintptr_t)userdata);
+    block_entered(thread_chunk, vcpu, (uintptr_t)userdata, false);
     spin_pauses((uint32_t)(uintptr_t)userdata);
 }
 
@@ -141,7 +153,7 @@ static void on_lone_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
     uint64_t event = access_event(info, address, userdata);
     if (__builtin_expect(event_kind(event) == EVENT_MARK, 0))
         both_accesses(event);
-    else if (!append(lone_chunk, event))
+    else if (!append(lone_chunk, event, true))
         thread_access(event);
 }
 
@@ -158,13 +170,13 @@ static void on_marked_block(unsigned vcpu, void *userdata) {
     if (block->rep.address)
         thread_rep_block(vcpu, &block->rep);
     else
-        block_entered(thread_chunk, vcpu, block->word);
+        block_entered(thread_chunk, vcpu, block->word, false);
     marker_count(vcpu, block);
 }
 
 static void on_lone_marked_block(unsigned vcpu, void *userdata) {
     struct marked_block *block = userdata;
-    block_entered(lone_chunk, vcpu, block->word);
+    block_entered(lone_chunk, vcpu, block->word, true);
     marker_count_first(vcpu, block);
 }
 

@@ -77,9 +77,17 @@ void chunk_publish(struct ring_control *control, uint32_t number, bool last) {
     process_ring_doorbell();
 }
 
+/* Events that went past the caches come before whatever this thread writes next. */
+static void chunk_complete(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 void chunk_hand_over(bool last) {
     if (!self.held)
         return;
+    chunk_complete();
     ring_settle_share(plugin.control, thread_chunk);
     self.insns_before += atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
     self.held = false;
@@ -243,6 +251,7 @@ void thread_end_phase(enum ring_phase next) {
 }
 
 void chunk_share(void) {
+    chunk_complete();
     lone_chunk = &nothing;
 }
 

@@ -14,7 +14,7 @@
 #include "trace/qemu/futex.h"
 #include "util/array.h"
 
-enum { RESIDENT_CHUNKS = 32, MAX_THREADS = 1 << 20 };
+enum { RESIDENT_CHUNKS = RING_QUEUE + 8, MAX_THREADS = 1 << 20 };
 
 struct traced_thread *chunks_thread(struct capture *capture, uint32_t number) {
     if (number >= MAX_THREADS ||

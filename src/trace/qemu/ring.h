@@ -41,7 +41,7 @@ enum {
     RING_CHUNK_EVENTS = (RING_CHUNK_BYTES - RING_CHUNK_HEADER) / 8,
     RING_CHUNK_RESERVE = 4096, /* kept for the accesses of a chunk's last block */
     RING_CHUNKS = 4096,
-    RING_QUEUE = 8, /* chunks that may wait for the consumer */
+    RING_QUEUE = 64, /* chunks that may wait for the consumer: where it is slower for a while */
     RING_PROCESSES = 256,
     RING_RECORD_BYTES = 256 << 10,
     RING_PATH_BYTES = 4096,

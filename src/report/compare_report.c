@@ -31,10 +31,6 @@ double compare_percent(const struct compare_report *report, int64_t units) {
            (compare_has_threads(report) ? summed(before) : (double)before->elapsed);
 }
 
-double compare_shown(double figure, int digits) {
-    return fabs(figure) < 0.5 * pow(10, -digits) ? 0 : figure;
-}
-
 const char *compare_function(const struct compared_change *change) {
     return (change->sides[1] ? change->sides[1] : change->sides[0])->name;
 }
@@ -111,7 +107,7 @@ void compare_put_change(const struct compare_report *report, const struct compar
     const double percent = compare_percent(report, change->units);
     const int digits = digits_of(fabs(percent) < fabs(report->percent) ? percent : report->percent);
     fprintf(file, "%s %+.*f %% (%s%s%s%s%s", compare_function(change), digits,
-            compare_shown(percent, digits), only, *only ? "; " : "", reason, *place ? " at " : "",
+            text_shown(percent, digits), only, *only ? "; " : "", reason, *place ? " at " : "",
             place);
     if (change->types[0])
         fprintf(file, ": %s %s from %" PRIu64 " to %" PRIu64 " bytes", change->types[1]->type,
@@ -182,8 +178,8 @@ static void put_layouts(const struct compare_report *report, FILE *file) {
     }
     fprintf(file, "%s%+.*f %% cycles (%+.*f to %+.*f %%) over %" PRIu32 " layout%s",
             report->verdict == COMPARE_SAME ? "no difference: " : "", digits,
-            compare_shown(report->percent, digits), digits, compare_shown(low, digits), digits,
-            compare_shown(high, digits), difference->count, text_plural(difference->count));
+            text_shown(report->percent, digits), digits, text_shown(low, digits), digits,
+            text_shown(high, digits), difference->count, text_plural(difference->count));
     if (report->verdict != COMPARE_SAME)
         put_changes(report, file);
 }
@@ -202,14 +198,14 @@ static bool make_sentence(struct compare_report *report) {
                 (int64_t)(report->runs[1].elapsed - report->runs[0].elapsed),
                 text_grouped(report->runs[0].elapsed).s);
     } else if (report->verdict != COMPARE_SAME) {
-        fprintf(file, "%+.*f", digits, compare_shown(report->percent, digits));
+        fprintf(file, "%+.*f", digits, text_shown(report->percent, digits));
         if (report->interval > 0)
             fprintf(file, " ± %.*f", digits, report->interval);
         fputs(compare_has_threads(report) ? " % elapsed cycles" : " % cycles", file);
         put_changes(report, file);
     } else if (report->interval > 0)
         fprintf(file, "no difference: %+.*f ± %.*f %% cycles", digits,
-                compare_shown(report->percent, digits), digits, report->interval);
+                text_shown(report->percent, digits), digits, report->interval);
     else
         fputs("no difference: the same cycles", file);
     report->sentence = text_printer_end(&printer);

@@ -93,8 +93,6 @@ void compare_put_change(const struct compare_report *report, const struct compar
 /* Copies a Markdown cell: without what would end it or begin something. */
 void compare_put_cell(const char *text, FILE *file);
 const char *compare_function(const struct compared_change *change);
-/* A figure as it is printed with so many digits: what would be "-0.00" is 0. */
-double compare_shown(double figure, int digits);
 /* Of the cycles before, in percent: of those that elapsed, or of threads of the sum over them. */
 double compare_percent(const struct compare_report *report, int64_t units);
 /* Whether cycles summed over threads are others than those that elapsed, in either run. */

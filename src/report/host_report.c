@@ -139,11 +139,11 @@ static void describe_error(const struct host_report *report, char *text, size_t 
         snprintf(text, size,
                  "too short here to be compared: take a longer input, of some tenths of a second");
     else if (uncertainty(run) > WIDE)
-        snprintf(text, size, "%+.1f %% (%+.1f to %+.1f)", 100 * error,
-                 100 * error_against(report, run->cycles_high),
-                 100 * error_against(report, run->cycles_low));
+        snprintf(text, size, "%+.1f %% (%+.1f to %+.1f)", text_shown(100 * error, 1),
+                 text_shown(100 * error_against(report, run->cycles_high), 1),
+                 text_shown(100 * error_against(report, run->cycles_low), 1));
     else
-        snprintf(text, size, "%+.1f %%", 100 * error);
+        snprintf(text, size, "%+.1f %%", text_shown(100 * error, 1));
 }
 
 static void print_figures(const struct host_report *report, const struct page *page) {
@@ -173,7 +173,8 @@ static void put_row(const struct host_report *report, const struct matched_proce
     table_figure(table, "%s %%", text_percent(row->measured, matched->measured).s);
     table_figure(table, "%s", text_quantity(row->predicted).s);
     table_figure(table, "%s %%", text_percent(row->predicted, matched->predicted).s);
-    table_figure(table, "%+.1f %%", 100 * (row->predicted - row->measured) / matched->measured);
+    table_figure(table, "%+.1f %%",
+                 text_shown(100 * (row->predicted - row->measured) / matched->measured, 1));
     table_cell(table, row->name);
     table_cell(table, file_base_name(row->image));
 }

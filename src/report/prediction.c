@@ -39,7 +39,7 @@ void prediction_text(const struct prediction *prediction, FILE *out) {
     const struct region_costs *costs = prediction->costs;
     double truth = prediction->truth[COSTS_CYCLES], found = prediction->predicted[COSTS_CYCLES];
     fprintf(out, "\nCPI %.4f, predicted from the regions %.4f: %+.2f %%\n", truth, found,
-            100 * (found / truth - 1));
+            text_shown(100 * (found / truth - 1), 2));
     if (costs->column_count > 1)
         fprintf(out, "\n%-32s %12s %12s %12s\n", "per 1000 instructions", "true", "predicted",
                 "difference");

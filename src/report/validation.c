@@ -102,9 +102,9 @@ static void put_row(struct table *table, const struct validation *validation, in
     table_cell(table, label);
     table_figure(table, "%.3f", whole);
     table_figure(table, "%.3f", within);
-    table_figure(table, "%+.3f", within - whole);
+    table_figure(table, "%+.3f", text_shown(within - whole, 3));
     if (metric == METRIC_CPI)
-        table_figure(table, "%+.2f %%", 100 * validation_error(within, whole));
+        table_figure(table, "%+.2f %%", text_shown(100 * validation_error(within, whole), 2));
     else
         table_cell(table, "");
 }
@@ -167,10 +167,11 @@ static void put_trial(struct table *table, const struct validation *validation,
         table_figure(table, "   %s", text_count(trial->warm_up).s);
     table_figure(table, "%.3f", trial->metrics.values[METRIC_CPI]);
     table_figure(table, "%+.2f %%",
-                 100 * validation_cpi_error(&trial->metrics, &validation->within));
+                 text_shown(100 * validation_cpi_error(&trial->metrics, &validation->within), 2));
     table_figure(table, "%+.2f %%",
-                 100 * validation_cpi_error(&trial->metrics, &validation->whole));
-    table_figure(table, "%+.2f %%", 100 * validation_error(trial->cpi[at], validation->cpi[at]));
+                 text_shown(100 * validation_cpi_error(&trial->metrics, &validation->whole), 2));
+    table_figure(table, "%+.2f %%",
+                 text_shown(100 * validation_error(trial->cpi[at], validation->cpi[at]), 2));
     table_figure(table, "region %" PRIu32, validation->list->regions[at].id);
 }
 
@@ -206,7 +207,8 @@ void validation_text(const struct validation_report *report, const struct page *
         page_print(page,
                    "CPI off by %+.2f %% in all: %+.2f %% by choice of the regions, %+.2f %% by "
                    "cold start",
-                   100 * total, 100 * choice, 100 * (total - choice));
+                   text_shown(100 * total, 2), text_shown(100 * choice, 2),
+                   text_shown(100 * (total - choice), 2));
     }
     fputs(page->plain, page->file);
     print_choice(validation, page);

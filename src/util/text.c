@@ -99,6 +99,10 @@ struct text text_percent(double part, double whole) {
     return text;
 }
 
+double text_shown(double figure, int digits) {
+    return fabs(figure) < 0.5 * pow(10, -digits) ? 0 : figure;
+}
+
 struct text text_bytes(uint64_t bytes) {
     static const char *const suffixes[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
     struct text text;

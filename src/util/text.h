@@ -41,6 +41,9 @@ static inline const char *text_plural(uint64_t count) {
 /* part/whole in percent with one decimal, without the sign: "61.2"; "0.0" of an empty whole. */
 struct text text_percent(double part, double whole);
 
+/* A figure that is printed with so many digits: what would be "-0.00" is 0. */
+double text_shown(double figure, int digits);
+
 /* "0 B", "512 B", "1.50 KiB", "200 MiB". */
 struct text text_bytes(uint64_t bytes);
 

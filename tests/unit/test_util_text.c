@@ -1,4 +1,5 @@
 /* Human formatting: rounding across prefixes, UTF-8 safety, hostile names. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,6 +46,10 @@ static void quantities(void **state) {
     assert_string_equal(text_percent(1, 0).s, "0.0");
     assert_string_equal(text_percent(-0.0001, 1).s, "0.0");
     assert_string_equal(text_percent(7, 7).s, "100.0");
+    assert_true(text_shown(-0.004, 2) == 0 && !signbit(text_shown(-0.004, 2))); /* "-0.00" */
+    assert_true(text_shown(-0.006, 2) == -0.006);
+    assert_true(text_shown(-0.04, 1) == 0 && text_shown(-0.04, 2) == -0.04);
+    assert_true(isnan(text_shown(NAN, 2)));
 }
 
 static void bytes_and_durations(void **state) {

@@ -20,7 +20,7 @@ static void add_total(struct table *table, const char *what, double before, doub
     table_cell(table, what);
     table_cell(table, text_quantity(before).s);
     table_cell(table, text_quantity(after).s);
-    table_figure(table, "%+.2f %%", compare_shown(ratio_percent(before, after), 2));
+    table_figure(table, "%+.2f %%", text_shown(ratio_percent(before, after), 2));
 }
 
 static void print_totals(const struct compare_report *report, const struct page *page) {
@@ -60,9 +60,9 @@ static void print_layouts(const struct compare_report *report, const struct page
     add_spread(table, "before", &report->spreads[0]);
     add_spread(table, "after", &report->spreads[1]);
     table_cell(table, "change under each");
-    table_figure(table, "%+.2f %%", compare_shown(difference->least, 2));
-    table_figure(table, "%+.2f %%", compare_shown(difference->percent.median, 2));
-    table_figure(table, "%+.2f %%", compare_shown(difference->most, 2));
+    table_figure(table, "%+.2f %%", text_shown(difference->least, 2));
+    table_figure(table, "%+.2f %%", text_shown(difference->percent.median, 2));
+    table_figure(table, "%+.2f %%", text_shown(difference->most, 2));
     table_cell(table, "");
     fputc('\n', page->file);
     table_end(table);
@@ -83,7 +83,7 @@ static void print_causes(const struct compare_report *report, const struct page 
         table_cell(table, text_cycles(old->causes[i]).s);
         table_cell(table, text_cycles(new->causes[i]).s);
         const int64_t more = (int64_t) new->causes[i] - (int64_t)old->causes[i];
-        table_figure(table, "%+.2f %%", compare_shown(compare_percent(report, more), 2));
+        table_figure(table, "%+.2f %%", text_shown(compare_percent(report, more), 2));
     }
     fputc('\n', page->file);
     table_end(table);
@@ -113,7 +113,7 @@ static void print_changes(const struct compare_report *report, const struct page
         char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
         compare_reason(change, reason, sizeof reason);
         compare_place(change, place, sizeof place);
-        table_figure(table, "%+.2f %%", compare_shown(compare_percent(report, change->units), 2));
+        table_figure(table, "%+.2f %%", text_shown(compare_percent(report, change->units), 2));
         add_side(table, change->sides[0]);
         add_side(table, change->sides[1]);
         table_cell(table, compare_function(change));
@@ -186,7 +186,7 @@ static void put_markdown_changes(const struct compare_report *report,
         char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
         compare_reason(change, reason, sizeof reason);
         compare_place(change, place, sizeof place);
-        fprintf(file, "| %+.2f %% ", compare_shown(compare_percent(report, change->units), 2));
+        fprintf(file, "| %+.2f %% ", text_shown(compare_percent(report, change->units), 2));
         compare_put_cell(compare_function(change), file);
         fprintf(file, "| %s ", reason);
         compare_put_cell(place, file);
@@ -206,11 +206,10 @@ void compare_report_markdown_tables(const struct compare_report *report, FILE *f
     fprintf(file, "| %s | %s ", compare_has_threads(report) ? "elapsed cycles" : "cycles",
             text_count(old->elapsed).s);
     fprintf(file, "| %s | %+.2f %% |\n", text_count(new->elapsed).s,
-            compare_shown(report->percent, 2));
+            text_shown(report->percent, 2));
     fprintf(file, "| instructions | %s ", text_count(old->all.executions).s);
-    fprintf(
-        file, "| %s | %+.2f %% |\n\n", text_count(new->all.executions).s,
-        compare_shown(ratio_percent((double)old->all.executions, (double)new->all.executions), 2));
+    fprintf(file, "| %s | %+.2f %% |\n\n", text_count(new->all.executions).s,
+            text_shown(ratio_percent((double)old->all.executions, (double)new->all.executions), 2));
     put_markdown_changes(report, report->compared_python.changes, report->python_count,
                          "Python function", file);
     if (report->python_count && report->count)

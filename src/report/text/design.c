@@ -147,7 +147,7 @@ static void put_main(const struct design_report *report, uint32_t factor, struct
     for (uint32_t i = 0; i < effects->levels[factor] && (size_t)length < sizeof text; i++)
         length += snprintf(text + length, sizeof text - (size_t)length, "%s%.100s %+.2f %%",
                            i ? ", " : "", design_factor_level(report->design, factor, i),
-                           100 * expm1(effects->effects[factor][i]));
+                           text_shown(100 * expm1(effects->effects[factor][i]), 2));
     table_cell(table, text);
 }
 
@@ -162,7 +162,8 @@ static void put_pair(const struct design_report *report, const struct factorial_
     table_cell(table, text);
     snprintf(text, sizeof text, "%.100s with %.100s %+.2f %%",
              design_factor_level(design, factors[0], pair->levels[0]),
-             design_factor_level(design, factors[1], pair->levels[1]), 100 * expm1(pair->largest));
+             design_factor_level(design, factors[1], pair->levels[1]),
+             text_shown(100 * expm1(pair->largest), 2));
     table_cell(table, text);
 }
 

@@ -45,7 +45,8 @@ static void print_layouts(const struct layouts_report *report, const struct page
             continue;
         table_figure(table, "%" PRIu32, i);
         table_cell(table, text_count(run->cycles).s);
-        table_figure(table, "%+.2f %%", 100 * ((double)run->cycles / report->spread.median - 1));
+        table_figure(table, "%+.2f %%",
+                     text_shown(100 * ((double)run->cycles / report->spread.median - 1), 2));
         table_cell(table, text_count(run->instructions).s);
         table_figure(table, "%" PRIu32 " B", layout.stack_bytes);
         table_cell(table, text_bytes(layout.heap_bytes).s);

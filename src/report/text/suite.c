@@ -37,7 +37,7 @@ static void add_row(struct table *table, const struct suite_row *row) {
     }
     table_cell(table, text_quantity((double)report->runs[0].elapsed).s);
     table_cell(table, text_quantity((double)report->runs[1].elapsed).s);
-    table_figure(table, "%+.2f %%", compare_shown(report->percent, 2));
+    table_figure(table, "%+.2f %%", text_shown(report->percent, 2));
     interval_cell(table, report->interval);
     table_cell(table, report->sentence);
 }
@@ -54,7 +54,7 @@ void suite_report_text(const struct suite_report *report, const struct page *pag
         add_row(table, &report->rows[i]);
     table_end(table);
     fprintf(page->file, "\ngeometric mean: %+.2f %% cycles\n",
-            compare_shown(suite_report_mean(report), 2));
+            text_shown(suite_report_mean(report), 2));
     report_text_foot(&report->report, page);
 }
 
@@ -63,7 +63,7 @@ void suite_report_markdown(const struct suite_report *report, FILE *file) {
             "**%+.2f %% cycles in the geometric mean of %zu pairs**\n\n"
             "| pair | before | after | change | ± | what changed |\n"
             "|---|---:|---:|---:|---:|---|\n",
-            compare_shown(suite_report_mean(report), 2), report->count);
+            text_shown(suite_report_mean(report), 2), report->count);
     for (size_t i = 0; i < report->count; i++) {
         const struct suite_row *row = &report->rows[i];
         const struct compare_report *of = row->report;
@@ -76,7 +76,7 @@ void suite_report_markdown(const struct suite_report *report, FILE *file) {
             continue;
         }
         fprintf(file, " | %s | %s | %+.2f %% | ", text_quantity((double)of->runs[0].elapsed).s,
-                text_quantity((double)of->runs[1].elapsed).s, compare_shown(of->percent, 2));
+                text_quantity((double)of->runs[1].elapsed).s, text_shown(of->percent, 2));
         if (of->interval > 0)
             fprintf(file, "%.2f", of->interval);
         fputs(" | ", file);

@@ -54,9 +54,10 @@ struct executor *executor_new(const char *name, struct error *error) {
     pthread_mutex_init(&executor->lock, NULL);
     pthread_cond_init(&executor->submitted, NULL);
     pthread_cond_init(&executor->finished, NULL);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    sigset_t others, before;
+    sigfillset(&others);
+    sigdelset(&others, SIGPIPE); /* which its own writes raise */
+    pthread_sigmask(SIG_BLOCK, &others, &before);
     int number = pthread_create(&executor->thread, NULL, work, executor);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (number) {

@@ -1,5 +1,6 @@
 /* A thread that runs jobs in the order in which they were submitted: how a later stage of the
- * pipeline gets a processor of its own. Signals that the process gets are for other threads. */
+ * pipeline gets a processor of its own. Signals that the process gets are for other threads; a pipe
+ * that nobody reads ends the process as if any thread had written to it. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,10 +1,13 @@
 /* Jobs on a thread of their own: in order, all of them; who waits for one sees what it wrote. */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -104,11 +107,57 @@ static void several_wait(void **state) {
     pthread_mutex_destroy(&log.gate);
 }
 
+/* ---- signals ---- */
+
+static volatile sig_atomic_t pipes_broken;
+
+static void note_pipe(int signal) {
+    (void)signal;
+    pipes_broken++;
+}
+
+struct written {
+    int fd, failure;
+    sigset_t blocked;
+};
+
+static void write_there(void *context, uint64_t argument) {
+    struct written *written = context;
+    (void)argument;
+    pthread_sigmask(SIG_BLOCK, NULL, &written->blocked);
+    written->failure = write(written->fd, "x", 1) < 0 ? errno : 0;
+}
+
+/* What asks the process to end is for others. A pipe that nobody reads is told of where it is
+ * written to. */
+static void signals_are_for_others(void **state) {
+    (void)state;
+    struct error error;
+    struct executor *executor = executor_new("test", &error);
+    const struct sigaction action = {.sa_handler = note_pipe};
+    struct sigaction before;
+    int ends[2];
+    assert_non_null(executor);
+    assert_int_equal(sigaction(SIGPIPE, &action, &before), 0);
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    struct written written = {.fd = ends[1]};
+    executor_wait(executor, executor_submit(executor, write_there, &written, 0));
+    assert_int_equal(written.failure, EPIPE);
+    assert_int_equal(pipes_broken, 1);
+    assert_true(sigismember(&written.blocked, SIGINT));
+    assert_true(sigismember(&written.blocked, SIGTERM));
+    executor_free(executor);
+    sigaction(SIGPIPE, &before, NULL);
+    close(ends[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_run_in_order),
         cmocka_unit_test(what_has_not_run_is_known),
         cmocka_unit_test(several_wait),
+        cmocka_unit_test(signals_are_for_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ bool record_output_flush(struct record_output *output, struct error *error) {
 bool record_output_flush_if_due(struct record_output *output, struct error *error) {
     const double now = clock_monotonic();
     const bool large = output->used >= BUFFER_BYTES;
-    if (!large && now - output->waiting_since < 1e-3 * FLUSH_AFTER_MS)
+    if (!output->used || (!large && now - output->waiting_since < 1e-3 * FLUSH_AFTER_MS))
         return true;
     struct error ignored;
     output->waiting_since = now;

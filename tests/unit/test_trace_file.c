@@ -147,7 +147,8 @@ static bool same_item(const struct item *a, const struct item *b) {
                a->data.ticket == b->data.ticket && a->data.first_insn == b->data.first_insn &&
                a->data.insn_count == b->data.insn_count &&
                a->data.event_count == b->data.event_count &&
-               memcmp(a->data.events, b->data.events, a->data.event_count * 8) == 0;
+               (!a->data.event_count ||
+                memcmp(a->data.events, b->data.events, a->data.event_count * 8) == 0);
     case ITEM_THREAD_END:
         return a->thread_ended == b->thread_ended;
     case ITEM_SYMBOLS:

@@ -66,7 +66,15 @@ uint32_t chunk_allows(uint32_t insn_count) {
     return insn_count;
 }
 
+/* Events that went past the caches come before whatever this thread writes next. */
+static void chunk_complete(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 void chunk_publish(struct ring_control *control, uint32_t number, bool last) {
+    chunk_complete();
     struct ring_chunk *chunk = ring_chunk(control, number);
     chunk->last = last;
     pthread_mutex_lock(&order);
@@ -77,17 +85,9 @@ void chunk_publish(struct ring_control *control, uint32_t number, bool last) {
     process_ring_doorbell();
 }
 
-/* Events that went past the caches come before whatever this thread writes next. */
-static void chunk_complete(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_sfence();
-#endif
-}
-
 void chunk_hand_over(bool last) {
     if (!self.held)
         return;
-    chunk_complete();
     ring_settle_share(plugin.control, thread_chunk);
     self.insns_before += atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
     self.held = false;

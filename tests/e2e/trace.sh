@@ -155,6 +155,13 @@ check "--check reads all of a trace, after a capture or with --info" checked
 check "... once" fails_with 125 'give one of them' run trace --check --no-check -- true
 check "... not of a pipe" fails_with 125 'cannot be read once more' run trace --check -o - -- true
 
+# By SIGPIPE, as a program that is not traced: the trace is longer than what waits to be written.
+reader_gone() {
+    run trace --limit 12M -o - -- perl -e '$sum += $_ for 1..1000000' 2>"$scratch/err" | head -c 2000000 >/dev/null
+    [ "${PIPESTATUS[0]}" = 141 ] && [ ! -s "$scratch/err" ]
+}
+check "... and ends quietly when nobody reads that any more" reader_gone
+
 # By then more than a megabyte has been captured, which is what is written at once.
 overwritten() {
     seq 30000 >"$scratch/many"

@@ -51,35 +51,48 @@ static bool begin_file(struct record_output *output, struct error *error) {
 
 /* ---- behind ---- */
 
-static void write_behind(void *context, uint64_t argument) {
+static void write_behind(void *context, uint64_t number) {
     struct record_output *output = context;
-    (void)argument;
-    output->behind.failure =
-        write_all(output->fd, output->behind.buffer, output->behind.used, &output->behind.done);
+    struct record_buffer *buffer = &output->behind[number];
+    buffer->done = 0;
+    buffer->failure =
+        output->failed ? 0 : write_all(output->fd, buffer->bytes, buffer->used, &buffer->done);
+    output->failed |= buffer->failure != 0;
+}
+
+/* The oldest buffer is free. */
+static bool settle_oldest(struct record_output *output, struct error *error) {
+    struct record_buffer *buffer = &output->behind[output->next];
+    output->next = (output->next + 1) % RECORD_BUFFERS;
+    if (!buffer->used)
+        return true;
+    executor_wait(output->thread, buffer->ticket);
+    buffer->used = 0;
+    output->written += buffer->done;
+    return !buffer->failure || fail_write(output, buffer->failure, error);
 }
 
 bool record_output_settle(struct record_output *output, struct error *error) {
-    if (!output->behind.used)
-        return true;
-    executor_wait(output->thread, output->ticket);
-    output->behind.used = 0;
-    output->written += output->behind.done;
-    return !output->behind.failure || fail_write(output, output->behind.failure, error);
+    bool good = true;
+    for (int i = 0; i < RECORD_BUFFERS; i++)
+        good = settle_oldest(output, error) && good;
+    return good;
 }
 
-/* The buffer goes to the thread, and another takes its place. */
+/* The buffer goes to the thread, and the oldest that this had takes its place. */
 static bool hand_over(struct record_output *output, struct error *error) {
-    if (!record_output_settle(output, error) || !begin_file(output, error))
+    const uint32_t number = output->next;
+    struct record_buffer *buffer = &output->behind[number];
+    if (!settle_oldest(output, error) || !begin_file(output, error))
         return false;
-    uint8_t *const buffer = output->buffer;
-    const size_t capacity = output->capacity;
-    output->buffer = output->behind.buffer;
-    output->capacity = output->behind.capacity;
-    output->behind.buffer = buffer;
-    output->behind.capacity = capacity;
-    output->behind.used = output->used;
+    const struct record_buffer spare = *buffer;
+    *buffer = (struct record_buffer){
+        .bytes = output->buffer, .used = output->used, .capacity = output->capacity};
+    output->buffer = spare.bytes;
+    output->capacity = spare.capacity;
+    output->given += output->used;
     output->used = 0;
-    output->ticket = executor_submit(output->thread, write_behind, output, 0);
+    buffer->ticket = executor_submit(output->thread, write_behind, output, number);
     return true;
 }
 
@@ -93,6 +106,7 @@ bool record_output_flush(struct record_output *output, struct error *error) {
     output->written += done;
     if (failure)
         return fail_write(output, failure, error);
+    output->given += output->used;
     output->used = 0;
     return true;
 }
@@ -199,7 +213,8 @@ void record_output_free(struct record_output *output) {
     executor_free(output->thread);
     if (output->fd >= 0)
         close(output->fd);
-    free(output->behind.buffer);
+    for (int i = 0; i < RECORD_BUFFERS; i++)
+        free(output->behind[i].bytes);
     free(output->buffer);
     free(output->path);
 }

@@ -1,6 +1,6 @@
 /* The records of a .ctrace file on their way out. They gather in a buffer that goes out in big
  * writes, at the latest half a second after the first byte in it; while a thread of its own writes
- * one, the next ones gather in another. Inside of this room: file_writer.c alone has one. */
+ * some, the next ones gather in another. Inside of this room: file_writer.c alone has one. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,6 +10,8 @@
 #include "trace/file_format.h"
 #include "util/error.h"
 #include "util/executor.h"
+
+enum { RECORD_BUFFERS = 4 /* that wait to be written, at most */ };
 
 struct record_output {
     int fd;
@@ -22,16 +24,19 @@ struct record_output {
     uint8_t *buffer;
     size_t used, capacity;
     uint64_t written;     /* bytes already out, as far as is known */
+    uint64_t given;       /* and those that are with the thread */
     double waiting_since; /* s */
 
     struct executor *thread; /* NULL: not needed so far */
-    uint64_t ticket;         /* of what it was given last */
-    struct {                 /* that: the thread's alone until the ticket has run */
-        uint8_t *buffer;
-        size_t used, capacity;
-        size_t done; /* bytes written */
-        int failure; /* errno; 0: all were */
-    } behind;
+    struct record_buffer {   /* given to the thread: its alone until the ticket has run */
+        uint8_t *bytes;
+        size_t used, capacity; /* used 0: it is free */
+        size_t done;           /* of `used`, written */
+        int failure;           /* errno; 0: none of its own */
+        uint64_t ticket;
+    } behind[RECORD_BUFFERS];
+    uint32_t next; /* of `behind`, to be given: the oldest */
+    bool failed;   /* the thread's: nothing comes behind what could not be written */
 
     bool full;     /* memory ran out: bytes of the record being made are missing */
     size_t record; /* where the record being made begins in the buffer */
@@ -44,12 +49,12 @@ void record_output_free(struct record_output *output);
 
 /* All is out when it returns. */
 bool record_output_flush(struct record_output *output, struct error *error);
-/* The thread is not at work when it returns. */
+/* The thread is not at work when it returns. False: something could not be written. */
 bool record_output_settle(struct record_output *output, struct error *error);
 bool record_output_flush_if_due(struct record_output *output, struct error *error);
 
 static inline uint64_t record_output_bytes(const struct record_output *output) {
-    return output->written + output->behind.used + output->used;
+    return output->given + output->used;
 }
 
 /* Both are always false: with the error of the write that failed; that memory is out. */

@@ -41,7 +41,8 @@ static int write_all(int fd, const uint8_t *bytes, size_t size, size_t *done) {
     return 0;
 }
 
-/* An old file goes when there is something new. */
+/* An old file goes when there is something new. (One that was truncated to nothing, be it new, ext4
+ * writes to the disk when it is closed, for tenths of a second.) */
 static bool begin_file(struct record_output *output, struct error *error) {
     if (output->truncate && ftruncate(output->fd, 0) != 0)
         return fail_write(output, errno, error);
@@ -203,8 +204,9 @@ bool record_output_open(struct record_output *output, struct error *error) {
     if (isatty(output->fd))
         return error_set(error, "%s is a terminal: write the trace to a file or a pipe",
                          standard ? "standard output" : path);
-    output->truncate = !standard && S_ISREG(status.st_mode);
-    if (output->truncate && flock(output->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    const bool regular = !standard && S_ISREG(status.st_mode);
+    output->truncate = regular && status.st_size > 0;
+    if (regular && flock(output->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return error_set(error, "%s: another culprit is writing it (-o FILE: another file)", path);
     return true;
 }

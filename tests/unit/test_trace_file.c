@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -633,6 +634,47 @@ static void test_disk_full(void **state) {
     assert_non_null(strstr(error.message, strerror(ENOSPC)));
 }
 
+/* A file that may not become larger while several buffers are on their way: what fits is there and
+ * can be read, and the error tells how much, from then on. */
+static void test_limited_file(void **state) {
+    (void)state;
+    enum { LIMIT = (5 << 20) + 12345 };
+    struct rlimit before;
+    struct error error, again;
+    uint64_t bytes;
+    make_script(4000);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){LIMIT, before.rlim_max}), 0);
+    struct file_writer *writer = file_writer_open(file, false, &error);
+    assert_non_null(writer);
+    bool good = true;
+    for (int i = 0; i < 100000 && good; i++)
+        for (size_t j = 0; j < script.count && good && (i == 0 || j < 1); j++)
+            good = file_writer_put(writer, &script.items[i ? 5 : j], &error);
+    assert_false(good);
+    assert_false(file_writer_put(writer, &script.items[5], &again));
+    assert_string_equal(error.message, again.message);
+    assert_false(file_writer_close(writer, &bytes, &again));
+    assert_string_equal(error.message, again.message);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(bytes, LIMIT);
+    assert_non_null(strstr(error.message, "cannot write more than 5255225 bytes"));
+    struct stat status;
+    assert_int_equal(stat(file, &status), 0);
+    assert_int_equal(status.st_size, LIMIT);
+    struct item_source source;
+    struct item item = {0};
+    size_t items = 0;
+    assert_true(file_source_open(file, &source, &error));
+    for (; source.next(source.context, &item, &error) > 0; items++)
+        ;
+    source.close(source.context);
+    assert_int_equal(item.kind, ITEM_CUT);
+    assert_true(items > script.count);
+}
+
 static void test_terminal(void **state) {
     (void)state;
     struct error error;
@@ -730,23 +772,15 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_long_trace),
-        cmocka_unit_test(test_sizes_of_errors),
-        cmocka_unit_test(test_many_processes),
-        cmocka_unit_test(test_flipped_bytes),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_absurd),
-        cmocka_unit_test(test_bad_items),
-        cmocka_unit_test(test_disk_full),
-        cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_nothing_to_write),
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_alone_before),
-        cmocka_unit_test(test_alone_truncated),
-        cmocka_unit_test(test_sets_of_threads),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_long_trace),
+        cmocka_unit_test(test_sizes_of_errors), cmocka_unit_test(test_many_processes),
+        cmocka_unit_test(test_flipped_bytes),   cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_absurd),          cmocka_unit_test(test_bad_items),
+        cmocka_unit_test(test_disk_full),       cmocka_unit_test(test_limited_file),
+        cmocka_unit_test(test_terminal),        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_killed),          cmocka_unit_test(test_nothing_to_write),
+        cmocka_unit_test(test_alone),           cmocka_unit_test(test_alone_before),
+        cmocka_unit_test(test_alone_truncated), cmocka_unit_test(test_sets_of_threads),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

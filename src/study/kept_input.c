@@ -13,21 +13,9 @@
 
 #include "study/study.h"
 #include "util/temporary.h"
+#include "util/write_all.h"
 
 enum { BUFFER = 1 << 16 };
-
-static bool write_all(int file, const char *data, size_t size) {
-    while (size) {
-        ssize_t written = write(file, data, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return false;
-        data += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
 
 /* False: stop. */
 static bool copy_some(struct kept_input *input, char *buffer) {
@@ -41,9 +29,10 @@ static bool copy_some(struct kept_input *input, char *buffer) {
         return true;
     if (size <= 0)
         return false;
-    if (!input->enough && !input->failure && !write_all(input->file, buffer, (size_t)size))
+    if (!input->enough && !input->failure &&
+        write_all(input->file, buffer, (size_t)size) < (size_t)size)
         input->failure = errno; /* the first run goes on all the same */
-    return write_all(input->to, buffer, (size_t)size);
+    return write_all(input->to, buffer, (size_t)size) == (size_t)size;
 }
 
 static void *copy(void *context) {
@@ -91,7 +80,8 @@ static bool copy_all(struct watch *watch, int file) {
         if (!is_readable())
             continue;
         size = read(STDIN_FILENO, buffer, sizeof buffer);
-        if (size < 0 ? errno != EINTR && errno != EAGAIN : !write_all(file, buffer, (size_t)size))
+        if (size < 0 ? errno != EINTR && errno != EAGAIN
+                     : write_all(file, buffer, (size_t)size) < (size_t)size)
             return false;
     }
     return !watch->signal && lseek(file, 0, SEEK_SET) == 0 &&

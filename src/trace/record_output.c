@@ -12,6 +12,7 @@
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/little_endian.h"
+#include "util/write_all.h"
 
 enum { BUFFER_BYTES = 1 << 20 /* written out when more than this waits */, FLUSH_AFTER_MS = 500 };
 
@@ -28,19 +29,6 @@ static bool fail_write(struct record_output *output, int failure, struct error *
     return record_output_broken(output, error);
 }
 
-/* 0, or errno; *done: bytes written. */
-static int write_all(int fd, const uint8_t *bytes, size_t size, size_t *done) {
-    for (*done = 0; *done < size;) {
-        const ssize_t n = write(fd, bytes + *done, size - *done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        *done += (size_t)n;
-    }
-    return 0;
-}
-
 /* An old file goes when there is something new. (One that was truncated to nothing, be it new, ext4
  * writes to the disk when it is closed, for tenths of a second.) */
 static bool begin_file(struct record_output *output, struct error *error) {
@@ -55,9 +43,8 @@ static bool begin_file(struct record_output *output, struct error *error) {
 static void write_behind(void *context, uint64_t number) {
     struct record_output *output = context;
     struct record_buffer *buffer = &output->behind[number];
-    buffer->done = 0;
-    buffer->failure =
-        output->failed ? 0 : write_all(output->fd, buffer->bytes, buffer->used, &buffer->done);
+    buffer->done = output->failed ? 0 : write_all(output->fd, buffer->bytes, buffer->used);
+    buffer->failure = output->failed || buffer->done == buffer->used ? 0 : errno;
     output->failed |= buffer->failure != 0;
 }
 
@@ -102,11 +89,10 @@ static bool hand_over(struct record_output *output, struct error *error) {
 bool record_output_flush(struct record_output *output, struct error *error) {
     if (!record_output_settle(output, error) || !begin_file(output, error))
         return false;
-    size_t done;
-    const int failure = write_all(output->fd, output->buffer, output->used, &done);
+    const size_t done = write_all(output->fd, output->buffer, output->used);
     output->written += done;
-    if (failure)
-        return fail_write(output, failure, error);
+    if (done < output->used)
+        return fail_write(output, errno, error);
     output->given += output->used;
     output->used = 0;
     return true;

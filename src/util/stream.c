@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "util/write_all.h"
+
 bool stream_open(struct stream *stream, const char *path, struct error *error) {
     *stream = (struct stream){.path = path, .file = -1};
     stream->buffer = malloc(STREAM_BUFFER);
@@ -24,25 +26,16 @@ static bool fail(struct stream *stream, struct error *error) {
     return error_errno(error, "%s: cannot write", stream->path);
 }
 
-static bool write_all(struct stream *stream, const char *data, size_t size, struct error *error) {
+static bool put(struct stream *stream, const void *data, size_t size, struct error *error) {
     if (stream->failed)
         return error_set(error, "%s: cannot write", stream->path);
-    while (size) {
-        ssize_t written = write(stream->file, data, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return fail(stream, error);
-        data += written;
-        size -= (size_t)written;
-    }
-    return true;
+    return write_all(stream->file, data, size) == size || fail(stream, error);
 }
 
 bool stream_flush(struct stream *stream, struct error *error) {
     size_t used = stream->used;
     stream->used = 0;
-    return write_all(stream, stream->buffer, used, error);
+    return put(stream, stream->buffer, used, error);
 }
 
 bool stream_close(struct stream *stream, struct error *error) {
@@ -59,7 +52,7 @@ bool stream_close(struct stream *stream, struct error *error) {
 bool stream_write(struct stream *stream, const void *data, size_t size, struct error *error) {
     if (size > STREAM_BUFFER)
         return stream_flush(stream, error) &&
-               (stream->written += size, write_all(stream, data, size, error));
+               (stream->written += size, put(stream, data, size, error));
     char *room = stream_room(stream, size, error);
     if (!room)
         return false;

@@ -29,10 +29,12 @@ static bool fail_write(struct record_output *output, int failure, struct error *
     return record_output_broken(output, error);
 }
 
-/* An old file goes when there is something new. (One that was truncated to nothing, be it new, ext4
+/* An old file goes when there is something new. (An empty one is let be: what was truncated, ext4
  * writes to the disk when it is closed, for tenths of a second.) */
 static bool begin_file(struct record_output *output, struct error *error) {
-    if (output->truncate && ftruncate(output->fd, 0) != 0)
+    struct stat status;
+    if (output->truncate && (fstat(output->fd, &status) != 0 || status.st_size > 0) &&
+        ftruncate(output->fd, 0) != 0)
         return fail_write(output, errno, error);
     output->truncate = false;
     return true;
@@ -190,9 +192,8 @@ bool record_output_open(struct record_output *output, struct error *error) {
     if (isatty(output->fd))
         return error_set(error, "%s is a terminal: write the trace to a file or a pipe",
                          standard ? "standard output" : path);
-    const bool regular = !standard && S_ISREG(status.st_mode);
-    output->truncate = regular && status.st_size > 0;
-    if (regular && flock(output->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    output->truncate = !standard && S_ISREG(status.st_mode);
+    if (output->truncate && flock(output->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return error_set(error, "%s: another culprit is writing it (-o FILE: another file)", path);
     return true;
 }

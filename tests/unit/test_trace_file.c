@@ -634,6 +634,21 @@ static void test_disk_full(void **state) {
     assert_non_null(strstr(error.message, strerror(ENOSPC)));
 }
 
+/* What another wrote into the file before there was something new goes as an old file does. */
+static void test_file_that_grew(void **state) {
+    (void)state;
+    struct error error;
+    make_script(50);
+    assert_int_equal(truncate(file, 0), 0);
+    struct file_writer *writer = file_writer_open(file, false, &error);
+    assert_non_null(writer);
+    assert_int_equal(truncate(file, 1 << 20), 0);
+    for (size_t i = 0; i < script.count; i++)
+        assert_true(file_writer_put(writer, &script.items[i], &error));
+    assert_true(file_writer_close(writer, NULL, &error));
+    expect_whole(file);
+}
+
 /* A file that may not become larger while several buffers are on their way: what fits is there and
  * can be read, and the error tells how much, from then on. */
 static void test_limited_file(void **state) {
@@ -772,15 +787,25 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_long_trace),
-        cmocka_unit_test(test_sizes_of_errors), cmocka_unit_test(test_many_processes),
-        cmocka_unit_test(test_flipped_bytes),   cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_absurd),          cmocka_unit_test(test_bad_items),
-        cmocka_unit_test(test_disk_full),       cmocka_unit_test(test_limited_file),
-        cmocka_unit_test(test_terminal),        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_killed),          cmocka_unit_test(test_nothing_to_write),
-        cmocka_unit_test(test_alone),           cmocka_unit_test(test_alone_before),
-        cmocka_unit_test(test_alone_truncated), cmocka_unit_test(test_sets_of_threads),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_long_trace),
+        cmocka_unit_test(test_sizes_of_errors),
+        cmocka_unit_test(test_many_processes),
+        cmocka_unit_test(test_flipped_bytes),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_absurd),
+        cmocka_unit_test(test_bad_items),
+        cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_file_that_grew),
+        cmocka_unit_test(test_limited_file),
+        cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_nothing_to_write),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_alone_before),
+        cmocka_unit_test(test_alone_truncated),
+        cmocka_unit_test(test_sets_of_threads),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

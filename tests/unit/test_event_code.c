@@ -119,22 +119,22 @@ static void compare(enum event_pack_form form) {
     }
 }
 
-static void test_avx2(void **state) {
-    (void)state;
-    if (event_pack_form() < EVENT_PACK_AVX2) {
-        print_message("missing: a processor with AVX2\n");
+static void compare_if_there(enum event_pack_form form, const char *needs) {
+    if (event_pack_form() < form) {
+        print_message("missing: a processor with %s\n", needs);
         skip();
     }
-    compare(EVENT_PACK_AVX2);
+    compare(form);
+}
+
+static void test_avx2(void **state) {
+    (void)state;
+    compare_if_there(EVENT_PACK_AVX2, "AVX2");
 }
 
 static void test_avx512(void **state) {
     (void)state;
-    if (event_pack_form() < EVENT_PACK_AVX512) {
-        print_message("missing: a processor with AVX-512 and VBMI2\n");
-        skip();
-    }
-    compare(EVENT_PACK_AVX512);
+    compare_if_there(EVENT_PACK_AVX512, "AVX-512 and VBMI2");
 }
 
 /* ---- slots ---- */
